@@ -24,9 +24,9 @@ def main(recipe: DatasetRecipe, loader: Path, snapshot_folder: Path, dataset: Pa
     """
     begin_s = time.monotonic()
     family, built = families.of(recipe.family), Path(loader.read_text(encoding="utf-8").strip())
-    if json_record.read(built).get(RUNNING):
+    if address := json_record.read(built).get(RUNNING):
         with shared(say_waiting):
-            reached_servers.load(recipe, json_record.read(built), snapshot_folder, dataset, threads, log)
+            reached_servers.load(recipe, address, snapshot_folder, dataset, threads, log)
         return
     install = workplace.installed(built)
     options = server_options(family, recipe.options)

@@ -166,21 +166,21 @@ def _side_by_side(planned: PlannedBlock, log: Path) -> MeasuredBlock:
     refusals = {arm.name: reason for arm in planned.arms if (reason := _refusal(arm))}
     sound = {name: setting for name, setting in settings.items() if name not in refusals}
     may_turn = planned.turn_s is not None
-    starts, runs, taken = measure_together(sound, planned.seed, phases, may_turn=may_turn) if sound else _NOTHING
-    asked = {name: round(value, 3) for name, value in taken.disk_per_s.items()}
-    if taken.bound and may_turn:
-        return _turned(planned, log, taken.bound, asked, starts, phases)
+    starts, runs, in_slices = measure_together(sound, planned.seed, phases, may_turn=may_turn) if sound else _NOTHING
+    disk_per_s = {name: round(value, 3) for name, value in in_slices.disk_per_s.items()}
+    if in_slices.bound and may_turn:
+        return _turned(planned, log, in_slices.bound, disk_per_s, starts, phases)
     runs = runs | {name: MeasuredRun(refused_run(settings[name].planned, why)) for name, why in refusals.items()}
     ended_at, share = time.time(), {name: seconds / len(settings) for name, seconds in phases.seconds.items()}
     arms = {}
     for name in settings:
         run = runs[name].run
-        sliced = replace(run.sliced, method=planned.method, disk_per_s=asked)
+        sliced = replace(run.sliced, method=planned.method, disk_per_s=disk_per_s)
         times = replace(run.times, started_at=phases.started_at, ended_at=ended_at)
         run = warnings.with_warnings(replace(run, sliced=sliced))
         arms[name] = replace(runs[name], run=replace(run, times=times, phases_s=share))
-    facts = _block_facts(planned, phases.started_at, ended_at, taken.open_s)
-    return MeasuredBlock(arms, replace(_with_slices(facts, settings, starts, taken, phases), disk_per_s=asked))
+    facts = _block_facts(planned, phases.started_at, ended_at, in_slices.open_s)
+    return MeasuredBlock(arms, replace(_with_slices(facts, settings, starts, in_slices, phases), disk_per_s=disk_per_s))
 
 
 Together = tuple[list[str], dict[str, MeasuredRun], Taken]
@@ -201,24 +201,24 @@ def measure_together(settings: Mapping[str, Setting], seed: str, phases: Phases,
         started({name: settings[name] for name in starts}, phases) as (group, ready),
     ):
         if first.load.sql:
-            runs, taken = passes.measure(group, ready, list(settings), seed, phases, alone=False)
+            runs, in_slices = passes.measure(group, ready, list(settings), seed, phases, alone=False)
         else:
-            runs, taken = slices.measure(group, ready, list(settings), seed, phases, may_turn=may_turn)
+            runs, in_slices = slices.measure(group, ready, list(settings), seed, phases, may_turn=may_turn)
     failures = group.failures.items()
     failed = {name: MeasuredRun(failed_run(settings[name].planned, failure)) for name, failure in failures}
-    return starts, runs | failed, taken
+    return starts, runs | failed, in_slices
 
 
 def _turned(
-    planned: PlannedBlock, log: Path, bound: DiskBound, asked: dict[str, float], starts: list[str], phases: Phases
+    planned: PlannedBlock, log: Path, bound: DiskBound, disk_per_s: dict[str, float], starts: list[str], phases: Phases
 ) -> MeasuredBlock:
     """Measure by turns a block whose load proved to be bound by a disk; `phases` are those until then."""
     phases.announce(f"the load is {bound.text}: measure by turns")
-    sliced = Sliced(method=TURNS, why=bound.text, turned_by=bound.code, disk_per_s=asked)
+    sliced = Sliced(method=TURNS, why=bound.text, turned_by=bound.code, disk_per_s=disk_per_s)
     (block,) = _by_turns([planned], log, planned.turn_s, time.time(), sliced)
     spent = _block_facts(planned, phases.started_at, time.time(), block.facts.open_s)
     facts = replace(
-        spent, method=TURNS, why=bound.text, turned_by=bound.code, disk_per_s=asked, turns=block.facts.turns,
+        spent, method=TURNS, why=bound.text, turned_by=bound.code, disk_per_s=disk_per_s, turns=block.facts.turns,
         phases_s=phases.seconds, starts=starts,
     )  # fmt: skip
     return replace(block, facts=facts)
@@ -244,7 +244,7 @@ def _block_facts(
 
 
 def _with_slices(
-    facts: BlockFacts, settings: Mapping[str, Setting], starts: list[str], taken: Taken, phases: Phases
+    facts: BlockFacts, settings: Mapping[str, Setting], starts: list[str], in_slices: Taken, phases: Phases
 ) -> BlockFacts:
     """Return the facts of a block with how its arms took their slices: their orders, counted, and the slices."""
     return replace(
@@ -252,10 +252,10 @@ def _with_slices(
         restarted=False if any(setting.is_running for setting in settings.values()) else None,
         phases_s=phases.seconds,
         starts=starts,
-        slices=_columns(taken.slices),
-        places={f"{arm} {place}": count for (arm, place), count in sorted(rounds.places(taken.orders).items())},
+        slices=_columns(in_slices.slices),
+        places={f"{arm} {number}": count for (arm, number), count in sorted(rounds.places(in_slices.orders).items())},
         predecessors={
-            " before ".join(pair): count for pair, count in sorted(rounds.predecessors(taken.orders).items())
+            " before ".join(pair): count for pair, count in sorted(rounds.predecessors(in_slices.orders).items())
         },
     )
 

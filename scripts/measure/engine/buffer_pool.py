@@ -4,8 +4,8 @@ import time
 from collections.abc import Mapping
 
 from scripts.measure.engine.run_parts import FileSizes, Pool
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection, execute
+from scripts.measure.servers.families.family import Family
 
 ALWAYS, NEVER = "always", "never"
 

@@ -9,8 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from scripts.lib.json_record import Json
 from scripts.measure.engine import tracer as measure_tracer
 from scripts.measure.engine.tracer import ToolFailed, Tracer, reason_missing
 from scripts.measure.servers.server import Server
@@ -28,8 +29,8 @@ class Waits:
         self.threads = ThreadPoolExecutor(1)
         self.open = contextlib.ExitStack()
         self.before: FoundWaits = {}
-        self.sampled: Future | None = None
-        self.found: dict[str, Any] | None = None
+        self.sampled: Future[tuple[Counter[WaitKey], int, float]] | None = None
+        self.found: dict[str, Json] | None = None
 
     def begin(self, server: Server) -> None:
         """Read the waits once, or start a thread that samples them every 50 ms during the load."""
@@ -54,7 +55,7 @@ class Waits:
             }
         self.open.close()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Json]:
         """Return `samples`, the number of samples or None without sampling, and `waits`, see `wait_rows`.
 
         Raises ToolFailed if there were no waits.
@@ -82,17 +83,17 @@ class Waits:
 
 def wait_difference(before: FoundWaits, after: FoundWaits) -> FoundWaits:
     """Return the waits between two readings; those of threads that ended in between are missing."""
-    found = {}
+    waited = {}
     for key, (count, seconds) in after.items():
         earlier = before.get(key, (0.0, 0.0))
         if count > earlier[0]:
-            found[key] = (count - earlier[0], max(0.0, seconds - earlier[1]))
-    return found
+            waited[key] = (count - earlier[0], max(0.0, seconds - earlier[1]))
+    return waited
 
 
-def wait_rows(found: FoundWaits) -> dict[str, Any]:
+def wait_rows(waits: FoundWaits) -> dict[str, Json]:
     """Return `waits`, one row per waiter and event with who, event, count and seconds, the longest first."""
-    ordered = sorted(found.items(), key=lambda each: -each[1][1])
+    ordered = sorted(waits.items(), key=lambda wait: -wait[1][1])
     return {
         "waits": [
             {"who": who, "event": event, "count": count, "seconds": round(seconds, 6)}
@@ -109,7 +110,7 @@ class DiagnosisTool(Protocol):
 
     def begin(self, server: Server) -> None: ...
     def end(self) -> None: ...
-    def facts(self) -> dict[str, Any]: ...
+    def facts(self) -> dict[str, Json]: ...
     def close(self) -> None: ...
 
 
@@ -118,7 +119,7 @@ class Traced:
     """A tool that is a separate program; `read` returns facts from its output."""
 
     tracer: Tracer
-    read: Callable[[], dict[str, Any]]
+    read: Callable[[], dict[str, Json]]
 
     def begin(self, server: Server) -> None:
         """Attach to the server."""
@@ -128,10 +129,10 @@ class Traced:
         """Detach from the server."""
         self.tracer.end()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Json]:
         """Return the facts that `read` returns, and `command`."""
         self.tracer.finish()
-        return {**self.read(), "command": self.tracer.argv}
+        return {**self.read(), "command": [*self.tracer.argv]}
 
     def close(self) -> None:
         """Release its thread, program and connection, also after a failure."""
@@ -180,7 +181,7 @@ def tool_of(name: str, folder: Path, log: Path, cpus: Sequence[int]) -> Diagnosi
     raise ValueError(f"tool: {name!r} is unknown, expected perf, waits, syscalls or fsyncs")
 
 
-def _syncs(output: Path) -> dict[str, Any]:
+def _syncs(output: Path) -> dict[str, Json]:
     if not output.exists():
         raise ToolFailed("strace wrote nothing")
     with output.open(encoding="utf-8", errors="replace") as lines:

@@ -63,9 +63,9 @@ def amount(name: str, *values: float) -> str:
 
 def per_second(before: Counts, after: Counts, seconds: float) -> Counts:
     """Return what a server's counts grew by per second; what it does not count is missing."""
-    known = [name for name in LIMITS_PER_S if name in before and name in after]
+    names = [name for name in LIMITS_PER_S if name in before and name in after]
     # A sum of counters that are read one after the other may fall by a little.
-    return {name: max(after[name] - before[name], 0.0) / seconds for name in known}
+    return {name: max(after[name] - before[name], 0.0) / seconds for name in names}
 
 
 @dataclass

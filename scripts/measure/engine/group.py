@@ -146,7 +146,7 @@ def _started(group: Group, settings: Mapping[str, Setting], phases: Phases) -> M
 def _reached(group: Group, settings: Mapping[str, Setting], phases: Phases) -> Mapping[str, ReachedServer]:
     phases.announce(f"connect to the servers of {', '.join(settings)}")
     tables = group.together(lambda arm, setting: reached_server.find_tables(setting, group.stack(arm)), settings)
-    servers = group.together(lambda arm, found: reached_server.reach(settings[arm], found, group.stack(arm)), tables)
+    servers = group.together(lambda arm, marked: reached_server.reach(settings[arm], marked, group.stack(arm)), tables)
     phases.end("start")
     return servers
 

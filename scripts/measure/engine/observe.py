@@ -11,8 +11,8 @@ from pathlib import Path
 
 from scripts.lib.host import usage
 from scripts.measure.engine.run_parts import Edges, EngineReports, FileSizes
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.family import Family
 
 EVERY_S, EVERY_NS = 1.0, 10**9
 # A server that has just failed under load may never answer.

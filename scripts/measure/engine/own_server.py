@@ -23,8 +23,8 @@ from scripts.measure.loadgen.gated import GatedLoad
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import data_directory, process_environment
 from scripts.measure.servers import options as servers_options
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.server import Server, running
 
 # Returns a run with the resources used in an arm's slices.

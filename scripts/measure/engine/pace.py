@@ -10,5 +10,5 @@ def working_s(phases_s: Mapping[str, float | None]) -> float:
 
     Runs side by side have an equal share of their block's phases each: the sum over a block is that of the block.
     """
-    known = [seconds for name, seconds in phases_s.items() if name != WAITING and seconds is not None]
-    return sum(known) if known else float("nan")
+    spans_s = [seconds for name, seconds in phases_s.items() if name != WAITING and seconds is not None]
+    return sum(spans_s) if spans_s else float("nan")

@@ -16,7 +16,7 @@ def _with_program(arm: PlannedArm, repetition: int) -> PlannedArm:
     if arm.answers is None:
         return arm
     try:
-        found = kept_relinks.identity_for(Path(arm.identity).parent, Path(arm.answers), repetition)
+        identity = kept_relinks.identity_for(Path(arm.identity).parent, Path(arm.answers), repetition)
     except kept_relinks.NotRelinked as why:
         return replace(arm, refused=str(why))
-    return replace(arm, identity=str(found))
+    return replace(arm, identity=str(identity))

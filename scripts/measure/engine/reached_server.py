@@ -24,8 +24,8 @@ from scripts.measure.loadgen.gated import GatedLoad, connected
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import own_database
 from scripts.measure.servers.endpoint import endpoint_of
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.running_server import RunningServer
 
 # What the record of a run of a server that already runs cannot have.
@@ -158,19 +158,19 @@ def _used(load: GatedLoad) -> usage.ProcessTimes:
     return usage.sum_of_processes([usage.process_times(pid) for pid in load.pids])
 
 
-def reach(setting: Setting, found: FoundTables, stack: ExitStack) -> ReachedServer:
+def reach(setting: Setting, tables: FoundTables, stack: ExitStack) -> ReachedServer:
     """Connect to the server. Raises ValueError for another release than was declared."""
     identity = json_record.read(setting.identity)
-    with found.server.blamed("before the block"):
-        connection = found.server.connect()
+    with tables.server.blamed("before the block"):
+        connection = tables.server.connect()
         stack.callback(drop_connection, connection)
-        if (release := found.server.family.release_of(connection)) != identity["release"]:
+        if (release := tables.server.family.release_of(connection)) != identity["release"]:
             raise ValueError(
                 f"{identity['server']}: is release {release}, was {identity['release']} when its tables were "
                 f"loaded; remove {setting.identity.parent} to measure the other release as another server"
             )
-        cipher = encryption.cipher(found.server, setting.generator)
+        cipher = encryption.cipher(tables.server, setting.generator)
     about = replace(
-        found.facts, release=release, cipher=cipher, tls=cipher is not None, restarted=False, unknown=list(UNKNOWN)
+        tables.facts, release=release, cipher=cipher, tls=cipher is not None, restarted=False, unknown=list(UNKNOWN)
     )
-    return ReachedServer(setting, found.server, connection, replace(setting.planned, running=about))
+    return ReachedServer(setting, tables.server, connection, replace(setting.planned, running=about))

@@ -12,26 +12,26 @@ def williams_square(size: int) -> list[list[int]]:
     Each number stands in each place once per square, and directly behind each other number equally often over all
     rows. E. J. Williams, Australian Journal of Scientific Research A 2 (1949), 149-168.
     """
-    first = [(place // 2 + 1) if place % 2 else (-(place // 2)) % size for place in range(size)]
+    first = [(position // 2 + 1) if position % 2 else (-(position // 2)) % size for position in range(size)]
     rows = [[(number + shift) % size for number in first] for shift in range(size)]
     return rows if size % 2 == 0 else rows + [row[::-1] for row in rows]
 
 
 def orders(arms: Sequence[str], rounds: int, seed: int | str) -> Iterator[list[str]]:
     """Yield the order of arms in each round: Williams squares, whose rows and arms the seed permutes anew each time."""
-    draw, left = random.Random(seed), rounds
-    while left > 0:
+    draw, remaining = random.Random(seed), rounds
+    while remaining > 0:
         names, rows = list(arms), williams_square(len(arms))
         draw.shuffle(names)
         draw.shuffle(rows)
-        for row in rows[:left]:
+        for row in rows[:remaining]:
             yield [names[number] for number in row]
-        left -= len(rows)
+        remaining -= len(rows)
 
 
 def places(drawn: Sequence[Sequence[str]]) -> Counter[tuple[str, int]]:
     """Count how often each arm had each place, from 0."""
-    return Counter((arm, place) for order in drawn for place, arm in enumerate(order))
+    return Counter((arm, number) for order in drawn for number, arm in enumerate(order))
 
 
 def predecessors(drawn: Sequence[Sequence[str]]) -> Counter[tuple[str, str]]:

@@ -158,8 +158,8 @@ class Run(Part):
     @property
     def generator_cpu_s(self) -> float | None:
         """CPU seconds of sysbench in the window, on whichever host it ran."""
-        own, remote = self.cpu, self.client_host.cpu
-        user_s, system_s = own.client_user_s, own.client_system_s
+        local, remote = self.cpu, self.client_host.cpu
+        user_s, system_s = local.client_user_s, local.client_system_s
         if self.client_host:
             user_s, system_s = remote.user_s, remote.system_s
         return None if user_s is None or system_s is None else user_s + system_s
@@ -174,10 +174,10 @@ class Run(Part):
         if self.failed:
             return ("storage", "host", "reason")
         of_server = () if self.running else ("pressure", "io", "files", "slow_stop_s")
-        given = (("preloaded", self.environment), ("client_preloaded", self.client_environment))
+        environments = (("preloaded", self.environment), ("client_preloaded", self.client_environment))
         series = () if self.timed_sql else ("counter_series",)
         always = ("storage", "host", "reason", "commands", "counters", "warnings")
-        return (*always, *of_server, *series, *(name for name, environment in given if environment))
+        return (*always, *of_server, *series, *(name for name, environment in environments if environment))
 
     def server_variables(self) -> dict[str, str]:
         """Return every variable of the server with its value, those in the shared file included.
@@ -207,8 +207,8 @@ def measured_s(spans: Iterable[tuple[float | None, float | None]]) -> float:
     The runs of a block that is measured side by side share theirs. A run without times adds nothing.
     """
     total_s = until = 0.0
-    known = [(began_s, ended_s) for began_s, ended_s in spans if began_s is not None and ended_s is not None]
-    for began_s, ended_s in sorted(known):
+    known_spans = [(began_s, ended_s) for began_s, ended_s in spans if began_s is not None and ended_s is not None]
+    for began_s, ended_s in sorted(known_spans):
         total_s += max(0.0, ended_s - max(began_s, until))
         until = max(until, ended_s)
     return total_s
@@ -271,7 +271,7 @@ def shared_file(path: Path, sha256: str) -> Path:
 @lru_cache(maxsize=64)
 def _read_shared(file: Path) -> dict[str, str]:
     try:
-        variables = json_record.read(file)["variables"]
+        variables: dict[str, str] = json_record.read(file)["variables"]
     except FileNotFoundError as error:
         raise ValueError(
             f"{file}: missing, expected the server variables of runs; restore it, or remove them"

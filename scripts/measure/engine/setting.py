@@ -21,6 +21,7 @@ from scripts.measure.loadgen import client_host, gated, lua, processes, run_sysb
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers import families, process_environment
+from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.families.option_rules import Options
 from scripts.measure.servers.server import Server
 
@@ -101,7 +102,7 @@ class Setting:
         return seconds
 
     @property
-    def family(self) -> families.Family:
+    def family(self) -> Family:
         """Return the server's family."""
         return families.of(self.recipe.variant.family)
 

@@ -33,7 +33,7 @@ class SlicedArm:
 
 @dataclass(frozen=True)
 class Slice:
-    """One slice of one arm: its round and place from 0, what its clients did, and who used the CPUs meanwhile.
+    """One slice of one arm: its round and position from 0, what its clients did, and who used the CPUs meanwhile.
 
     `counted` and `busy_ns` have one entry per client; `completed` are all transactions from opening to the last
     client's return, `transactions` those that began after the skipped beginning. `cpu_ns` is the server's CPU time,
@@ -42,7 +42,7 @@ class Slice:
 
     arm: str
     round: int
-    place: int
+    position: int
     transactions: int
     completed: int
     tps: float
@@ -55,7 +55,7 @@ class Slice:
     pressure_s: dict[str, float | None] = field(compare=False, repr=False)
 
 
-def take_slice(arm: SlicedArm, number: int, place: int, slice_s: float, skip_s: float) -> Slice:
+def take_slice(arm: SlicedArm, number: int, position: int, slice_s: float, skip_s: float) -> Slice:
     """Let one arm's server and clients work for a slice, then stop them again. Raises SysbenchFailed, ServerFailed."""
     arm.hold.go_on()
     arm.before_slice()
@@ -70,6 +70,6 @@ def take_slice(arm: SlicedArm, number: int, place: int, slice_s: float, skip_s: 
         arm.after_slice(counts.open_ns)
     arm.hold.stop()
     return Slice(
-        arm.name, number, place, counts.transactions, counts.completed, counts.tps, counts.clients, counts.open_ns,
+        arm.name, number, position, counts.transactions, counts.completed, counts.tps, counts.clients, counts.open_ns,
         used_ns, counts.counted, counts.busy_ns, used, waited_s,
     )  # fmt: skip

@@ -69,7 +69,7 @@ def beside_others(tps: Sequence[Sequence[float]]) -> np.ndarray:
     """
     values = np.array(tps, dtype=float)
     values = np.log(values[(values > 0).all(axis=1)])
-    return np.exp(values - values.mean(axis=1, keepdims=True))
+    return np.asarray(np.exp(values - values.mean(axis=1, keepdims=True)))
 
 
 def by_round(slices: Sequence[Slice], arms: Sequence[str]) -> list[list[float]]:
@@ -185,5 +185,5 @@ def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> Sl
         tps_trimmed=trimmed_tps(slices),
         cpu_tick_s=1 / usage.TICKS_PER_S,
         positions=[int(count) for count in gate.positions()],
-        places=[part.place for part in slices],
+        places=[part.position for part in slices],
     )

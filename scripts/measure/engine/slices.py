@@ -174,10 +174,10 @@ def take_rounds(
 ) -> Iterator[Slice]:
     """Yield the slices of all rounds, in the given orders of the arms; an arm that fails has no further slice."""
     for number, order in enumerate(orders):
-        for place, name in enumerate(order):
+        for position, name in enumerate(order):
             if name not in group.failures:
                 yield from group.attempt(
-                    lambda name, at: take_slice(arms[name], at[0], at[1], slice_s, skip_s), name, (number, place)
+                    lambda name, at: take_slice(arms[name], at[0], at[1], slice_s, skip_s), name, (number, position)
                 )
 
 

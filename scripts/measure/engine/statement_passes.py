@@ -111,10 +111,10 @@ def _grown(before: int | None, after: int | None) -> int | None:
 
 def digest(rows: Iterable[Iterable[object]]) -> str:
     """Return the SHA-256 (hex) of an answer's rows, whatever their order, with values written as `plain` does."""
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for line in sorted(json_record.canonical([plain(value) for value in row]) for row in rows):
-        found.update(line.encode() + b"\n")
-    return found.hexdigest()
+        total.update(line.encode() + b"\n")
+    return total.hexdigest()
 
 
 def plain(value: object) -> str | None:
@@ -155,6 +155,6 @@ def pinned(cpus: Sequence[int]) -> Iterator[None]:
 
 def sample(server_pid: int) -> usage.Sample:
     """Sample the usage of the server and of this process as load generator, without the server that it started."""
-    taken, own = usage.sample_usage(server_pid, server_pid), os.times()
-    client = replace(taken.client, processes=1, user_s=own.user, system_s=own.system)
-    return replace(taken, client=client)
+    usage_now, times = usage.sample_usage(server_pid, server_pid), os.times()
+    client = replace(usage_now.client, processes=1, user_s=times.user, system_s=times.system)
+    return replace(usage_now, client=client)

@@ -10,12 +10,12 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import die_with_parent, kill_group, last_lines
+from scripts.lib.json_record import Json
 
 FINISHED_WITHIN_S = 120
 # Exit statuses after SIGINT: strace and perf end by the signal itself.
@@ -30,8 +30,8 @@ class ToolFailed(RuntimeError):
 
 def reason_missing(program: str, package: str) -> str | None:
     """Return a message if a program is not on PATH, None if it is."""
-    found = shutil.which(program)
-    return None if found else f"{program} is not installed here (Debian: package {package}), so nothing was looked at"
+    path = shutil.which(program)
+    return None if path else f"{program} is not installed here (Debian: package {package}), so nothing was looked at"
 
 
 class Tracer:
@@ -41,7 +41,7 @@ class Tracer:
         self.command = command
         self.log = log
         self.cpus = cpus
-        self.process: subprocess.Popen | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self.argv: list[str] = []
 
     def begin(self, server_pid: int) -> None:
@@ -130,7 +130,7 @@ def perf_script_command(data: Path) -> list[str]:
     return ["perf", "script", f"--input={data}", "--force", "--no-inline", "--fields=comm,tid,event,ip,sym,dso"]
 
 
-def read_stacks(data: Path, log: Path) -> dict[str, Any]:
+def read_stacks(data: Path, log: Path) -> dict[str, Json]:
     """Return perf's samples as facts, see `stack_facts`. Raises ToolFailed with perf's last lines if there are none."""
     with log.open("a", encoding="utf-8") as errors:
         process = subprocess.Popen(
@@ -158,29 +158,29 @@ def count_stacks(lines: Iterable[str]) -> tuple[Counter[Stack], str]:
     stack begins with the name of the command; servers name their kinds of threads so. A sample without frames, which
     perf writes if it could not read the stack, counts for its command.
     """
-    found: Counter[Stack] = Counter()
+    counts: Counter[Stack] = Counter()
     frames: list[tuple[str, str]] = []
     command, event = None, ""
     for line in itertools.chain(lines, [""]):
         if not line.strip():
             if command is not None:
-                found[((command, ""), *_without_repeats(reversed(frames)))] += 1
+                counts[((command, ""), *_without_repeats(reversed(frames)))] += 1
             frames, command = [], None
         elif command is not None and (frame := PERF_FRAME.match(line.rstrip("\n"))):
             frames.append(_named(frame["symbol"], frame["module"]))
         elif head := PERF_HEAD.match(line):
             command, event = head["command"], head["event"]
-    return found, event
+    return counts, event
 
 
 def _named(symbol: str, module: str) -> Frame:
     """Return (function, module) of a frame; an unknown function is named after its module."""
-    place = (
+    origin = (
         KERNEL_MODULE
         if module.startswith("[") and module != UNKNOWN_FRAME
         else Path(module.removesuffix(" (deleted)")).name
     )
-    return (f"[{place}]" if symbol == UNKNOWN_FRAME and place != UNKNOWN_FRAME else symbol, place)
+    return (f"[{origin}]" if symbol == UNKNOWN_FRAME and origin != UNKNOWN_FRAME else symbol, origin)
 
 
 def _without_repeats(frames: Iterable[Frame]) -> Iterable[Frame]:
@@ -192,15 +192,17 @@ def _without_repeats(frames: Iterable[Frame]) -> Iterable[Frame]:
         last = frame
 
 
-def stack_facts(stacks: Counter[Stack], event: str) -> dict[str, Any]:
+def stack_facts(stacks: Counter[Stack], event: str) -> dict[str, Json]:
     """Return facts: `event`, `frequency_hz`, `frames` (function, module), and `stacks` (stack -> count).
 
     A stack is a text with the indices of its frames, from 0, separated by spaces, outermost first.
     """
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     numbers = {frame: str(number) for number, frame in enumerate(frames)}
-    kept = {" ".join(numbers[frame] for frame in stack): count for stack, count in stacks.most_common()}
-    return {"event": event, "frequency_hz": FREQUENCY_HZ, "frames": frames, "stacks": kept}
+    counts: dict[str, Json] = {
+        " ".join(numbers[frame] for frame in stack): count for stack, count in stacks.most_common()
+    }
+    return {"event": event, "frequency_hz": FREQUENCY_HZ, "frames": [[*frame] for frame in frames], "stacks": counts}
 
 
 # System calls by which a server waits until written data is on the medium.
@@ -227,12 +229,12 @@ def _command(how: list[str], pids: Sequence[int], output: Path) -> list[str]:
     return ["strace", *how, "-f", "-qq", "-e", "signal=none", "-o", str(output), *attached]
 
 
-def read_summary(text: str) -> dict[str, Any]:
+def read_summary(text: str) -> dict[str, Json]:
     """Return `calls`, one row per system call with name, calls, errors and system_s, from the output of `strace -c`.
 
     Raises ToolFailed if no call was counted.
     """
-    rows = [
+    rows: list[Json] = [
         {
             "name": row["name"],
             "calls": int(row["calls"]),
@@ -247,19 +249,19 @@ def read_summary(text: str) -> dict[str, Any]:
     return {"calls": rows}
 
 
-def read_syncs(lines: Iterable[str]) -> dict[str, Any]:
+def read_syncs(lines: Iterable[str]) -> dict[str, Json]:
     """Return `syncs`, per system call the lists `duration_us` and `count`, from the output of `strace -T`.
 
     Durations are rounded to three significant digits and ascend; `count` is the number of calls per duration.
     """
-    found: dict[str, Counter[int]] = {}
+    calls: dict[str, Counter[int]] = {}
     for line in lines:
         if match := TIMED.search(line.rstrip("\n")):
-            found.setdefault(match[1], Counter())[_rounded(float(match[2]) * 1e6)] += 1
+            calls.setdefault(match[1], Counter())[_rounded(float(match[2]) * 1e6)] += 1
     return {
         "syncs": {
-            name: {"duration_us": sorted(counts), "count": [counts[value] for value in sorted(counts)]}
-            for name, counts in found.items()
+            name: {"duration_us": [*sorted(counts)], "count": [counts[value] for value in sorted(counts)]}
+            for name, counts in calls.items()
         }
     }
 

@@ -127,13 +127,13 @@ def warnings_of(run: Run) -> list[RunWarning]:
     A part that is None is not judged, because unmeasured is not the same as badly measured: it is named by a warning
     of its own, with the code `not_measured` and the list of names as its value.
     """
-    found = [warning for check in CHECKS for warning in check(run)]
+    raised = [warning for check in CHECKS for warning in check(run)]
     missing = sorted(_missing(run))
     if missing:
         why = "the server already ran, and nothing shows it" if run.running else "this machine does not report it"
         text = f"not measured, because {why}: {', '.join(missing)}"
-        found.append(RunWarning(NOT_MEASURED, text, missing))
-    return found
+        raised.append(RunWarning(NOT_MEASURED, text, missing))
+    return raised
 
 
 def _warning(code: str, value: float | str, what: str) -> RunWarning:
@@ -173,8 +173,8 @@ def _cpu_time(run: Run) -> Iterator[RunWarning]:
 
 def _sum(*values: float | None) -> float | None:
     """Return the sum of values, None where one is unknown."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    values_known = [value for value in values if value is not None]
+    return sum(values_known) if len(values_known) == len(values) else None
 
 
 def _client_full(run: Run, duration_s: float) -> Iterator[RunWarning]:
@@ -227,12 +227,12 @@ def _steadiness(run: Run) -> Iterator[RunWarning]:
     moved: float | None
     if run.sliced.drift is not None and run.sliced.drift_error is not None:
         # A change that all arms of a block share leaves their ratios as they are.
-        moved, error, beside = run.sliced.drift, run.sliced.drift_error, " beside the other servers of its block"
+        moved, error, against = run.sliced.drift, run.sliced.drift_error, " beside the other servers of its block"
     else:
         # The first second holds the start of the threads, and is not in the window either.
-        (moved, error), beside = drift((run.series.tps or [])[1:]), ""
+        (moved, error), against = drift((run.series.tps or [])[1:]), ""
     if moved is not None and abs(moved) > DRIFT_ERRORS * error:
-        for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end{beside}"):
+        for warning in _beyond("unsteady", abs(moved), f"throughput moved by {moved:+.0%} from start to end{against}"):
             yield replace(warning, value=round(moved, 4))
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from scripts import PACKAGE
 from scripts.lib.host import cpus as host_cpus
@@ -43,25 +42,17 @@ with tempfile.TemporaryDirectory(prefix="pgobench-") as folder:
 """
 
 
-@dataclass(frozen=True)
-class ClientEntry:
+@dataclass(frozen=True, slots=True)
+class ClientEntry(Part):
     """The `client` of a study: how its host is reached, by ssh or a command, and where the server listens for it.
 
     `address` is None for the one that the host's login comes from.
     """
 
     ssh: str | None = None
-    command: tuple[str, ...] = ()
+    command: list[str] = field(default_factory=list)
     address: str | None = None
     port: int = DEFAULT_PORT
-
-    @classmethod
-    def of(cls, entry: Json | Mapping[str, Any]) -> "ClientEntry":
-        """Return the entry that a study, or the recipe of a load, has. Raises ValueError for anything but keys."""
-        if not isinstance(entry, Mapping):
-            raise ValueError(f"client: {entry!r}, expected ssh or command, and address and port where they matter")
-        keys: Mapping[str, Any] = entry
-        return cls(**{**keys, "command": tuple(keys.get("command", ()))})
 
     @property
     def name(self) -> str:
@@ -122,15 +113,24 @@ class ClientHost:
     description: HostDescription
 
 
-def client_host_of(client: Json | Mapping[str, Any], placement: Json) -> ClientHost | None:
+WrittenClient = Json | Mapping[str, Json]
+
+
+def entry_of(client: WrittenClient) -> ClientEntry | None:
+    """Return the client host that a study, or the recipe of a load, names. Raises ValueError for anything but keys."""
+    if client is None or isinstance(client, Mapping):
+        return None if client is None else ClientEntry.of(client)
+    raise ValueError(f"client: {client!r}, expected ssh or command, and address and port where they matter")
+
+
+def client_host_of(client: WrittenClient, placement: Json) -> ClientHost | None:
     """Return the client host of a study, described by its agent; None when the load generator runs on this host.
 
     Raises ValueError naming the host when it does not answer or has no sysbench, and ValueError naming the address when
     the server could not listen on it.
     """
-    if client is None:
+    if (entry := entry_of(client)) is None:
         return None
-    entry = ClientEntry.of(client)
     described = read_description(entry)
     if described.path is None:
         raise ValueError(f"client host {entry.name}: command sysbench not found there; install the package that has it")
@@ -195,21 +195,21 @@ def _cpus(placement: Json, available: Sequence[int], name: str) -> tuple[int, ..
     return cpus
 
 
-def place_on_hosts(topology: Topology, placement: Json, client: Json | Mapping[str, Any]) -> host_cpus.Placement:
+def place_on_hosts(topology: Topology, placement: Json, client: WrittenClient) -> host_cpus.Placement:
     """Return the CPUs of server and load generator on this host; with a client host, the server gets all of them.
 
     Raises ValueError as `cpus.place_processes` does.
     """
     if not isinstance(placement, str | dict):
         raise ValueError(f"placement: {placement!r}, expected automatic, or the CPUs of server and client")
-    if client is None:
-        return host_cpus.place_processes(topology, placement)
-    return host_cpus.server_alone(topology, placement, ClientEntry.of(client).name)
+    if entry := entry_of(client):
+        return host_cpus.server_alone(topology, placement, entry.name)
+    return host_cpus.place_processes(topology, placement)
 
 
-def placement_of_study(config: Mapping[str, Any]) -> host_cpus.Placement:
+def placement_of_study(hosts: Mapping[str, Json]) -> host_cpus.Placement:
     """Return the CPUs of this host for a study's server and load generator, without contacting the client host."""
-    return place_on_hosts(read_topology(), config["placement"], config.get("client"))
+    return place_on_hosts(read_topology(), hosts["placement"], hosts["client"])
 
 
 def generator_of_commands(remote: ClientHost | None, local: sysbench.Capabilities) -> sysbench.Capabilities:

@@ -24,12 +24,12 @@ def main(settings: Path, argv: list[str]) -> int:
     `settings` is the JSON file that `client_host.admit` writes. The usage of CPU and network at each
     per-second report is written to `samples/N.jsonl` beside it, where N is the id of this process.
     """
-    there = ProxySettings.of(json.loads(settings.read_text(encoding="utf-8")))
-    entry = ClientEntry.of(there.client)
+    proxy = ProxySettings.of(json.loads(settings.read_text(encoding="utf-8")))
+    entry = ClientEntry.of(proxy.client)
     samples = settings.parent / "samples" / f"{os.getpid()}.jsonl"
-    command, files = remote_command(argv, there.program)
-    login: dict[str, Json] = {"secrets": there.secrets, "cpus": [*there.cpus]}
-    request: dict[str, Json] = {"do": "run", "command": [*command], "address": there.address, "port": there.port}
+    command, files = remote_command(argv, proxy.program)
+    login: dict[str, Json] = {"secrets": proxy.secrets, "cpus": [*proxy.cpus]}
+    request: dict[str, Json] = {"do": "run", "command": [*command], "address": proxy.address, "port": proxy.port}
     process = subprocess.Popen(
         entry.agent_command(),
         env=client_host.login_environment(),
@@ -46,7 +46,7 @@ def main(settings: Path, argv: list[str]) -> int:
         end = _follow(process, relayed)
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
-    return _judge(end, entry.name, f"{there.address}:{there.port}")
+    return _judge(end, entry.name, f"{proxy.address}:{proxy.port}")
 
 
 def remote_command(argv: list[str], program: str) -> tuple[list[str], dict[str, str]]:

@@ -23,12 +23,12 @@ def cipher(server: RunningServer, generator: sysbench.Capabilities) -> str | Non
     Raises ValueError when they are not encrypted although they should be, and when sysbench's driver takes the
     certificate without checking it: then it accepts an authority that did not sign it, too.
     """
-    found = _ask(server, generator)
+    answer = _ask(server, generator)
     if server.endpoint.access.ca is None:
         return None
-    if not (match := FOUND.search(found)):
-        said = server.endpoint.hidden(found).strip().splitlines()[-3:]
-        raise ValueError(f"{server.endpoint.server}: sysbench has no encrypted connection: {' '.join(said)}")
+    if not (match := FOUND.search(answer)):
+        last_lines = server.endpoint.hidden(answer).strip().splitlines()[-3:]
+        raise ValueError(f"{server.endpoint.server}: sysbench has no encrypted connection: {' '.join(last_lines)}")
     with workplace.temporary_directory() as folder:
         access = replace(server.endpoint.access, ca=OTHER_CA)
         other = replace(server, endpoint=replace(server.endpoint, access=access), folder=folder)

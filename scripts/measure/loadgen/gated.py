@@ -52,12 +52,12 @@ class GatedLoad:
     @property
     def pids(self) -> tuple[int, ...]:
         """The process numbers above all sysbench processes and what they start."""
-        return tuple(each.process.pid for each in self.processes)
+        return tuple(sysbench.process.pid for sysbench in self.processes)
 
     @property
     def programs(self) -> tuple[int, ...]:
         """The process numbers of all sysbench processes."""
-        return tuple(each.process.program for each in self.processes)
+        return tuple(sysbench.process.program for sysbench in self.processes)
 
     def wait_parked(self, within_s: float) -> None:
         """Wait until all clients are held. Raises SysbenchFailed with sysbench's words when they cannot come back."""
@@ -93,41 +93,41 @@ class GatedLoad:
         """
         self.gate.leave()
         deadline_s = time.monotonic() + ENDED_WITHIN_S
-        outputs = [self._ended(each, deadline_s) for each in self.processes]
-        theirs = _printed_transactions(outputs) if self.gate.events is None else self.gate.events
-        if theirs not in (None, self.gate.completed):
+        outputs = [self._ended(sysbench, deadline_s) for sysbench in self.processes]
+        printed = _printed_transactions(outputs) if self.gate.events is None else self.gate.events
+        if printed not in (None, self.gate.completed):
             raise CountsDisagree(
-                f"the gate counted {self.gate.completed} transactions, sysbench {theirs}; expected the same number "
+                f"the gate counted {self.gate.completed} transactions, sysbench {printed}; expected the same number "
                 f"(log: {self.log})"
             )
 
     def keep_output(self) -> None:
         """Write what several processes printed to `log`, one after the other; a single one printed there itself."""
         if len(self.processes) > 1:
-            self.log.write_bytes(b"\n".join(each.text.read_bytes() for each in self.processes))
+            self.log.write_bytes(b"\n".join(sysbench.text.read_bytes() for sysbench in self.processes))
 
-    def _ended(self, one: Process, deadline_s: float) -> str:
+    def _ended(self, sysbench: Process, deadline_s: float) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            one.process.wait(timeout=HELPERS_END_WITHIN_S)
+            sysbench.process.wait(timeout=HELPERS_END_WITHIN_S)
         # A script may wait for a program that it started (io.popen).
-        one.process.end_helpers()
+        sysbench.process.end_helpers()
         try:
-            status = one.process.wait(timeout=max(deadline_s - time.monotonic(), 0))
+            status = sysbench.process.wait(timeout=max(deadline_s - time.monotonic(), 0))
         except subprocess.TimeoutExpired as error:
             raise self._failure(f"sysbench still ran {ENDED_WITHIN_S} s after its clients were let go") from error
-        one.reader.join()
+        sysbench.reader.join()
         self._demand_written()
-        text = one.text.read_text(encoding="utf-8", errors="replace")
+        text = sysbench.text.read_text(encoding="utf-8", errors="replace")
         run_sysbench.reject_failed(status, text, None)
         return text
 
     def _demand_written(self) -> None:
         """Raise the error with which the writing of an output ended."""
-        for error in (error for each in self.processes for error in each.errors):
+        for error in (error for sysbench in self.processes for error in sysbench.errors):
             raise error
 
     def _is_alive(self) -> bool:
-        return all(each.process.poll() is None for each in self.processes)
+        return all(sysbench.process.poll() is None for sysbench in self.processes)
 
     @contextlib.contextmanager
     def _named_failures(self) -> Iterator[None]:
@@ -138,10 +138,10 @@ class GatedLoad:
 
     def _failure(self, what: str) -> SysbenchFailed:
         """Return the failure with the last lines of the first sysbench that ended, or of the first one."""
-        ended = [each for each in self.processes if each.process.poll() is not None]
-        for each in self.processes:
+        ended = [sysbench for sysbench in self.processes if sysbench.process.poll() is not None]
+        for sysbench in self.processes:
             # The reader is a moment behind a sysbench that still runs.
-            each.reader.join(None if each in ended else READ_WITHIN_S)
+            sysbench.reader.join(None if sysbench in ended else READ_WITHIN_S)
         blamed = (ended or self.processes)[0]
         lines = blamed.text.read_text(encoding="utf-8", errors="replace").splitlines()
         text = "\n".join([f"{what}; its last lines (log: {self.log}):", *lines[-5:]])

@@ -39,16 +39,16 @@ def recipe_name(script: str) -> str:
 
 def script_files(script: Path) -> dict[str, Path]:
     """Return name -> file of a script and of the modules it requires from its own folder, directly or indirectly."""
-    found, waiting = {}, [script]
+    files, waiting = {}, [script]
     while waiting:
         file = waiting.pop()
-        if file.name not in found:
-            found[file.name] = file
-            beside = (
+        if file.name not in files:
+            files[file.name] = file
+            modules = (
                 script.parent / f"{name}.lua" for name in REQUIRED_MODULE.findall(file.read_text(encoding="utf-8"))
             )
-            waiting += [module for module in beside if module.is_file()]
-    return dict(sorted(found.items()))
+            waiting += [module for module in modules if module.is_file()]
+    return dict(sorted(files.items()))
 
 
 def job_environment(scripts: Iterable[str]) -> dict[str, str]:
@@ -64,7 +64,8 @@ def sysbench_environment() -> dict[str, str]:
 
 
 def _places() -> dict[str, str]:
-    return json.loads(os.environ.get(PLACES_VARIABLE, "{}"))
+    scripts: dict[str, str] = json.loads(os.environ.get(PLACES_VARIABLE, "{}"))
+    return scripts
 
 
 def declared_path(name: str) -> str | None:

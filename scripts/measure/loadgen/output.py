@@ -20,13 +20,13 @@ def read_operations(text: Path) -> dict[str, dict[str, float]]:
 
     The figures are `calls`, `mean_ms`, one per percentile of OPERATION_SHARES, and `max_ms`.
     """
-    found: dict[str, list[re.Match]] = {}
+    lines_by_name: dict[str, list[re.Match[str]]] = {}
     for line in OPERATION_LINE.finditer(text.read_text(encoding="utf-8", errors="replace")):
-        found.setdefault(line[1], []).append(line)
-    return {name: _summed_operation(lines) for name, lines in found.items()}
+        lines_by_name.setdefault(line[1], []).append(line)
+    return {name: _summed_operation(lines) for name, lines in lines_by_name.items()}
 
 
-def _summed_operation(lines: list[re.Match]) -> dict[str, float]:
+def _summed_operation(lines: list[re.Match[str]]) -> dict[str, float]:
     calls, buckets = sum(int(line[2]) for line in lines), Counter[int]()
     longest_us = max(float(line[4]) for line in lines)
     for line in lines:
@@ -196,13 +196,13 @@ def parse(text: str) -> Output:
         )
     if len(ended) - 1 > len(_CHECKPOINT.findall(text)):
         raise SysbenchFailed(f"sysbench's output has {len(ended)} summaries, expected one per checkpoint and one more")
-    whole = _joined([_summary(_behind_reports(part)) for part in ended], _release(header[1]))
+    summary = _joined([_summary(_behind_reports(part)) for part in ended], _release(header[1]))
     return Output(
         version=header[1],
         luajit=header[2],
         clients=_int(_optional(r"^Number of threads: (\d+)$", text)),
         reports=reports,
-        **vars(whole),
+        **vars(summary),
         target_rate=int(rate[1]) if (rate := _TARGET_RATE.search(text)) else None,
         unread_reports=len(_STAMPED.findall(text)) - len(reports),
         summaries=len(ended),
@@ -224,15 +224,17 @@ def _joined(parts: list[_Summary], release: tuple[int, ...]) -> _Summary:
     if len(parts) == 1:
         return parts[0]
     totals, latencies = [part.totals for part in parts], [part.latency for part in parts]
-    duration_s = totals[-1].duration_s if release >= (1, 0) else sum(each.duration_s for each in totals)
-    weights = [each.transactions for each in totals]
-    mean_ms = sum(each.mean_ms * weight for each, weight in zip(latencies, weights, strict=True)) / max(sum(weights), 1)
-    ends = min(each.min_ms for each in latencies), mean_ms, max(each.max_ms for each in latencies)
+    duration_s = totals[-1].duration_s if release >= (1, 0) else sum(summary.duration_s for summary in totals)
+    weights = [summary.transactions for summary in totals]
+    mean_ms = sum(summary.mean_ms * weight for summary, weight in zip(latencies, weights, strict=True)) / max(
+        sum(weights), 1
+    )
+    ends = min(summary.min_ms for summary in latencies), mean_ms, max(summary.max_ms for summary in latencies)
     joined = Totals(
         transactions=sum(weights),
-        queries=_sum(each.queries for each in totals),
-        errors=_sum(each.errors for each in totals),
-        reconnects=_sum(each.reconnects for each in totals),
+        queries=_sum(summary.queries for summary in totals),
+        errors=_sum(summary.errors for summary in totals),
+        reconnects=_sum(summary.reconnects for summary in totals),
         duration_s=duration_s,
     )
     return _Summary(joined, Latency(*ends, None, None), None)
@@ -318,10 +320,10 @@ def _optional(pattern: str, text: str) -> str | None:
 
 
 def _required(pattern: str, text: str) -> str:
-    found = _optional(pattern, text)
-    if found is None:
+    value = _optional(pattern, text)
+    if value is None:
         raise SysbenchFailed(f"sysbench's output lacks a line like {pattern!r}; it ends with:\n{_tail(text)}")
-    return found
+    return value
 
 
 def _float(text: str | None) -> float | None:

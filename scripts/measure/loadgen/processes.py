@@ -54,7 +54,7 @@ class Reports:
         """Add a report of one process."""
         with self.lock:
             self.arrived.setdefault(moment.pids[0], []).append(moment.monotonic_s)
-            same = [own[moment.number - 1] for own in self.arrived.values() if len(own) >= moment.number]
+            same = [stamps_s[moment.number - 1] for stamps_s in self.arrived.values() if len(stamps_s) >= moment.number]
             if len(same) == len(self.pids):
                 self.apart_s = max(self.apart_s, max(same) - min(same))
                 self.moments.append(Moment(moment.number, moment.monotonic_s, moment.epoch_s, self.pids, self.programs))
@@ -116,7 +116,7 @@ def run_processes(
 def _summed_output(texts: Sequence[str], reports: Reports) -> Output:
     """Return the sum of the outputs of all processes."""
     stamps = [reports.arrived.get(pid, []) for pid in reports.pids]
-    return added([counted(parse(text), text, own) for text, own in zip(texts, stamps, strict=True)], stamps)
+    return added([counted(parse(text), text, arrivals) for text, arrivals in zip(texts, stamps, strict=True)], stamps)
 
 
 def _texts(
@@ -159,7 +159,7 @@ def _started(
 
 @contextlib.contextmanager
 def _gate_opened(
-    gate: Path, ready: Path, clients: int, running: Mapping[futures.Future, StartedCall]
+    gate: Path, ready: Path, clients: int, running: Mapping[futures.Future[tuple[Moment, ...]], StartedCall]
 ) -> Iterator[None]:
     """Hold the gate open from when all clients are ready. Raises SysbenchFailed when a process ends before that."""
     while not ready.exists() or ready.stat().st_size < clients:

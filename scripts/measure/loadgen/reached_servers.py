@@ -3,7 +3,6 @@
 import contextlib
 import time
 from pathlib import Path
-from typing import Any
 
 from scripts.build.sources.debian import in_series
 from scripts.build.sources.kinds import RUNNING
@@ -16,8 +15,6 @@ from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.servers import families, own_database
 from scripts.measure.servers.endpoint import endpoint_of
 from scripts.measure.servers.running_server import RunningServer
-
-Facts = dict[str, Any]
 
 
 def describe_server(recipe: ServerSourceRecipe, tree: Path, identity: Path) -> None:
@@ -39,12 +36,12 @@ def describe_server(recipe: ServerSourceRecipe, tree: Path, identity: Path) -> N
     tree.mkdir(parents=True, exist_ok=True)
     names = {"server": recipe.server, "product": recipe.product, "version": recipe.version}
     origin = f"a server that already runs at {address}"
-    known = {"release": release, "kind": RUNNING, RUNNING: address, "origin": origin, "tree_sha256": None}
-    json_record.write(identity, {**names, **known, "files": []})
+    facts = {"release": release, "kind": RUNNING, RUNNING: address, "origin": origin, "tree_sha256": None}
+    json_record.write(identity, {**names, **facts, "files": []})
 
 
-def load(recipe: DatasetRecipe, identity: Facts, kept: Path, dataset: Path, threads: int, log: Path) -> None:
-    """Make the database of a dataset on a server that already runs, and load its tables; `kept` stays empty.
+def load(recipe: DatasetRecipe, address: str, snapshot: Path, dataset: Path, threads: int, log: Path) -> None:
+    """Make the database of a dataset on a server that already runs, and load its tables; `snapshot` stays empty.
 
     Raises NotOurs for a database of the name that is not ours, SysbenchFailed with the last lines of sysbench.
     """
@@ -53,7 +50,7 @@ def load(recipe: DatasetRecipe, identity: Facts, kept: Path, dataset: Path, thre
         raise ValueError(
             f"{recipe.server} {recipe.dataset}: no database, expected one of a dataset on a server that runs"
         )
-    outside = endpoint_of(recipe.server, identity[RUNNING])
+    outside = endpoint_of(recipe.server, address)
     family = families.of(recipe.family).in_database(database)
     text = log.with_suffix(".load.txt")
     with workplace.temporary_directory() as folder:
@@ -66,9 +63,9 @@ def load(recipe: DatasetRecipe, identity: Facts, kept: Path, dataset: Path, thre
             raise failure.reworded(outside.hidden(str(failure))) from None
         finally:
             outside.hide_in(text)
-    kept.mkdir(parents=True, exist_ok=True)
+    snapshot.mkdir(parents=True, exist_ok=True)
     shown = {"server": recipe.server, "dataset": recipe.dataset, **recipe.tables.dump()}
-    known = {"bytes": None, "snapshot_sha256": None, "database": database, "mark": mark}
+    facts = {"bytes": None, "snapshot_sha256": None, "database": database, "mark": mark}
     load_s = time.monotonic() - begin_s
-    json_record.write_signed(dataset, {**shown, **known, "recipe": recipe.dump(), "load_s": load_s})
+    json_record.write_signed(dataset, {**shown, **facts, "recipe": recipe.dump(), "load_s": load_s})
     say(f"[dataset {recipe.server} {recipe.dataset}] loaded into database {database} in {load_s:.0f} s")

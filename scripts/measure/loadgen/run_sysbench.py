@@ -230,12 +230,12 @@ def started(
 
     `environment` is added to the made environment.
     """
-    wanted = set(cpus) if cpus is not None else None
+    allowed = set(cpus) if cpus is not None else None
 
     def before_exec() -> None:
         die_with_parent(signal.SIGTERM)
-        if wanted is not None:
-            os.sched_setaffinity(0, wanted)
+        if allowed is not None:
+            os.sched_setaffinity(0, allowed)
 
     with kept.started(
         argv,

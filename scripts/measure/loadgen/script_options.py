@@ -62,7 +62,7 @@ def tokens(text: str) -> list[Token]:
     return [_token(match) for match in _TOKEN.finditer(body) if match.lastgroup and not match["skipped"]]
 
 
-def _token(match: re.Match) -> Token:
+def _token(match: re.Match[str]) -> Token:
     if match["long"]:
         return Token("text", match["long"].split("[", 2)[2].rsplit("]", 2)[0])
     kind = next(name for name in ("text", "number", "name", "sign") if match[name] is not None)
@@ -79,24 +79,24 @@ class _Reading:
 
     def read(self, file: Path) -> None:
         """Follow the statements of a file. Raises Untold."""
-        every = tokens(file.read_text(encoding="utf-8", errors="replace"))
+        pieces = tokens(file.read_text(encoding="utf-8", errors="replace"))
         depth = position = 0
-        while position < len(every):
-            token, is_field = every[position], position > 0 and every[position - 1].text in (".", ":")
+        while position < len(pieces):
+            token, is_field = pieces[position], position > 0 and pieces[position - 1].text in (".", ":")
             depth += (token.text in DEEPER) - (token.text in BACK) if token.kind == "name" else 0
             depth += (token.text in OPENING) - (token.text in CLOSING) if token.kind == "sign" else 0
-            position = self._follow(every, position, depth) if not is_field else position + 1
+            position = self._follow(pieces, position, depth) if not is_field else position + 1
 
-    def _follow(self, every: list[Token], position: int, depth: int) -> int:
+    def _follow(self, pieces: list[Token], position: int, depth: int) -> int:
         """Follow the statement that begins with a token; return the position behind what was read."""
-        token, after = every[position], [each.text for each in every[position + 1 : position + 5]]
+        token, after = pieces[position], [piece.text for piece in pieces[position + 1 : position + 5]]
         if token.kind == "text":
             _demand(token.text not in ("cmdline", "options"))
         if token.kind != "name":
             return position + 1
         _demand(token.text not in OPAQUE)
         if token.text == "require":
-            return self._require(every, position + 1, depth)
+            return self._require(pieces, position + 1, depth)
         if token.text != "sysbench":
             return position + 1
         _demand(after[:1] == ["."])
@@ -107,13 +107,13 @@ class _Reading:
             _demand(after[3] in HARMLESS or after[3].startswith("ARG_"))
             return position + 5
         _demand(depth == 0)
-        return self._assign(every, position + 5)
+        return self._assign(pieces, position + 5)
 
-    def _require(self, every: list[Token], position: int, depth: int) -> int:
+    def _require(self, pieces: list[Token], position: int, depth: int) -> int:
         """Follow the module that is named at a position, or behind a bracket there; return the position."""
-        named = position + (every[position : position + 1] == [Token("sign", "(")])
-        _demand(named < len(every) and every[named].kind == "text")
-        name = every[named].text
+        named = position + (pieces[position : position + 1] == [Token("sign", "(")])
+        _demand(named < len(pieces) and pieces[named].kind == "text")
+        name = pieces[named].text
         if name in self.modules | BUILT_IN or name.startswith("sysbench."):
             return position
         files = (folder / f"{name.replace('.', '/')}.lua" for folder in self.folders)
@@ -127,18 +127,18 @@ class _Reading:
         _demand(depth == 0 or self.options == before)
         return position
 
-    def _assign(self, every: list[Token], position: int) -> int:
+    def _assign(self, pieces: list[Token], position: int) -> int:
         """Take `= {...}`, `.name = {...}` or `["name"] = {...}` behind `sysbench.cmdline.options`."""
-        sign = _text(every, position)
+        sign = _text(pieces, position)
         if sign == "=":
-            fields, behind = _table(every, position + 1)
+            fields, behind = _table(pieces, position + 1)
             self.options = {name: _form(value) for name, value in map(_named, fields)}
             return behind
         _demand(sign in (".", "["))
-        name, equals = _text(every, position + 1), position + (2 if sign == "." else 3)
-        _demand(_text(every, equals) == "=")
-        _demand(every[position + 1].kind == ("name" if sign == "." else "text"))
-        fields, behind = _table(every, equals + 1)
+        name, equals = _text(pieces, position + 1), position + (2 if sign == "." else 3)
+        _demand(_text(pieces, equals) == "=")
+        _demand(pieces[position + 1].kind == ("name" if sign == "." else "text"))
+        fields, behind = _table(pieces, equals + 1)
         self.options[name] = _form(fields)
         return behind
 
@@ -148,19 +148,19 @@ def _demand(holds: bool) -> None:
         raise Untold
 
 
-def _text(every: Sequence[Token], position: int) -> str:
-    return every[position].text if position < len(every) else ""
+def _text(pieces: Sequence[Token], position: int) -> str:
+    return pieces[position].text if position < len(pieces) else ""
 
 
-def _table(every: Sequence[Token], position: int) -> tuple[list[list[Token]], int]:
+def _table(pieces: Sequence[Token], position: int) -> tuple[list[list[Token]], int]:
     """Return the fields of the table constructor that begins at a position, and the position behind it."""
-    _demand(every[position : position + 1] == [Token("sign", "{")])
+    _demand(pieces[position : position + 1] == [Token("sign", "{")])
     fields: list[list[Token]] = [[]]
     depth = 0
-    for behind, token in enumerate(every[position:], start=position + 1):
+    for behind, token in enumerate(pieces[position:], start=position + 1):
         depth += token.kind == "sign" and (token.text in OPENING) - (token.text in CLOSING)
         if depth == 0:
-            return [each for each in fields if each], behind
+            return [piece for piece in fields if piece], behind
         if depth == 1 and token in (Token("sign", ","), Token("sign", ";")):
             fields.append([])
         elif behind > position + 1:
@@ -181,7 +181,7 @@ def _named(tokens_of_field: list[Token]) -> tuple[str, list[list[Token]]]:
 
 def _form(fields: list[list[Token]]) -> str:
     """Return the form of an option's value from {description, default value, type}."""
-    _demand(bool(fields) and not any(Token("sign", "=") in each for each in fields))
+    _demand(bool(fields) and not any(Token("sign", "=") in piece for piece in fields))
     if len(fields) > 2 and (name := fields[2][-1].text) != "nil":
         _demand(name in FORMS)
         return FORMS[name]

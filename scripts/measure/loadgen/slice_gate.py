@@ -103,9 +103,9 @@ def rates(counted: np.ndarray, busy_ns: np.ndarray) -> tuple[int, float, int]:
     return int(counted.sum()), float((counted[active] / busy_ns[active]).sum() * 1e9), int(active.sum())
 
 
-def bucket_ms(place: int) -> float:
+def bucket_ms(number: int) -> float:
     """Return the middle of a bucket of latency, in milliseconds."""
-    return round(BUCKET_STEP ** (place + 0.5) / 1e3, 6)
+    return round(float(BUCKET_STEP ** (number + 0.5)) / 1e3, 6)
 
 
 def file_bytes(clients: int) -> int:
@@ -231,17 +231,17 @@ class SliceGate:
 
     def histogram(self) -> np.ndarray:
         """Return the transactions of all clients per bucket of latency; bucket i ends at BUCKET_STEP**(i + 1) us."""
-        return self._slots["histogram"].sum(axis=0, dtype=np.int64)
+        return np.asarray(self._slots["histogram"].sum(axis=0, dtype=np.int64))
 
     def latencies(self) -> tuple[list[float], list[int]]:
         """Return (milliseconds, transactions) of the buckets that are not empty; a bucket stands at its middle."""
         counts = self.histogram()
-        (there,) = np.nonzero(counts)
-        return [bucket_ms(int(place)) for place in there], [int(count) for count in counts[there]]
+        (filled,) = np.nonzero(counts)
+        return [bucket_ms(int(number)) for number in filled], [int(count) for count in counts[filled]]
 
     def positions(self) -> np.ndarray:
         """Return the transactions completed in each sixteenth of a slice, over all slices; the last holds the rest."""
-        return self._slots["positions"].sum(axis=0, dtype=np.int64)
+        return np.asarray(self._slots["positions"].sum(axis=0, dtype=np.int64))
 
     @property
     def _word(self) -> int:

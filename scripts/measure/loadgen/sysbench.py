@@ -208,8 +208,10 @@ def _head(
 ) -> list[str]:
     drivers = [flag.partition("=")[2] for flag in flags if flag.startswith("--db-driver=")]
     if len(drivers) != 1 or drivers[0] not in capabilities.drivers:
-        drivers_named, known = ", ".join(drivers) or "none", ", ".join(capabilities.drivers) or "none"
-        raise ValueError(f"{capabilities.path}: driver asked for: {drivers_named}; expected one of its own: {known}")
+        drivers_named, compiled_in = ", ".join(drivers) or "none", ", ".join(capabilities.drivers) or "none"
+        raise ValueError(
+            f"{capabilities.path}: driver asked for: {drivers_named}; expected one of its own: {compiled_in}"
+        )
     sizes = {"tables": tables, "table_size": rows}
     size_flags = [f"--{name}={size}" for name, size in sizes.items() if size is not None]
     return [capabilities.path, script, *flags, *size_flags]
@@ -247,8 +249,8 @@ def options_of(capabilities: Capabilities, script: str) -> dict[str, str]:
     Empty if the script has no help. A script is run only when its text does not tell: without our privileges unless it
     is one of ours or of sysbench's. Raises ScriptUnanswered.
     """
-    known = declared_options(capabilities, script)
-    return asked_options(capabilities.path, script) if known is None else known
+    declared = declared_options(capabilities, script)
+    return asked_options(capabilities.path, script) if declared is None else declared
 
 
 @lru_cache(maxsize=32)
@@ -260,8 +262,8 @@ def asked_options(program: str, script: str) -> dict[str, str]:
         else:
             argv, modules = [*_unprivileged(), program, _copied(Path(script), folder), "help"], f"{folder}/?.lua;;"
         text = _answer(argv, script, made_environment(HOME="/", LUA_PATH=modules))
-    own = text.partition(" options:\n")[2]
-    return {name.replace("-", "_"): form for name, form in OPTION_LINE.findall(own)}
+    options_text = text.partition(" options:\n")[2]
+    return {name.replace("-", "_"): form for name, form in OPTION_LINE.findall(options_text)}
 
 
 def _answer(argv: Sequence[str], script: str, environment: Mapping[str, str]) -> str:
@@ -304,18 +306,18 @@ def _copied(script: Path, folder: Path) -> str:
 def demand_options(capabilities: Capabilities, script: str, options: Options) -> None:
     """Raise ValueError naming the script and each option whose value sysbench would misread."""
     try:
-        known = options_of(capabilities, script)
+        forms = options_of(capabilities, script)
     except ScriptUnanswered:
         return  # sysbench itself judges the options when it runs the script
-    if wrong := option_mistakes(known, options):
+    if wrong := option_mistakes(forms, options):
         raise ValueError("\n".join(f"options of {script}: {line}" for line in wrong))
 
 
-def option_mistakes(known: Mapping[str, str], options: Options) -> list[str]:
+def option_mistakes(forms: Mapping[str, str], options: Options) -> list[str]:
     """Return one line per option whose value does not have the option's form: name, value, expected form."""
-    found = []
+    mistakes = []
     for name, value in options.items():
-        form = known.get(name.replace("-", "_"), "")
+        form = forms.get(name.replace("-", "_"), "")
         if form in OPTION_KINDS and not re.fullmatch(OPTION_KINDS[form], option_value(value)):
-            found.append(f"{name}: {value!r}, expected {form.strip('[]=')} as its script declares")
-    return found
+            mistakes.append(f"{name}: {value!r}, expected {form.strip('[]=')} as its script declares")
+    return mistakes

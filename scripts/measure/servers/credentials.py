@@ -138,7 +138,8 @@ def _handed(named: str) -> dict[str, str]:
     if not (memory := os.environ.get(HANDED_VARIABLE)):
         return {}
     try:
-        return handed.take(memory)
+        logins: dict[str, str] = handed.take(memory)
+        return logins
     except OSError as error:
         text = f"{named}: the process that holds the login cannot be asked ({memory}: {error.strerror})"
         raise ValueError(f"{text}; expected the workflow on this machine, else use `credentials`, a file") from error

@@ -7,8 +7,8 @@ import contextlib
 import secrets
 
 from scripts.measure.servers.endpoint import Endpoint
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import execute, rows
+from scripts.measure.servers.families.family import Family
 
 MARKER = "pgobench_marker"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scripts.lib.host.causes import FailedForCause, full_disk_in
 from scripts.measure.servers.endpoint import Endpoint, private_file
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.server import ServerFailed
 
 LOGIN_FILE = "sysbench.cnf"

@@ -16,8 +16,8 @@ from scripts.lib.host.causes import FailedForCause, full_disk_in
 from scripts.lib.host.made_environment import made_environment
 from scripts.lib.host.process import die_with_parent
 from scripts.lib.vocabulary import FailureKind
-from scripts.measure.servers.families import Family
 from scripts.measure.servers.families.connection import Connection
+from scripts.measure.servers.families.family import Family
 from scripts.measure.servers.families.option_rules import Options, plain_names
 
 FIRST_COMPLAINTS, LAST_LINES = 5, 15

@@ -9,13 +9,10 @@ a release counts.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from scripts.lib.json_record import file_sha256
-from scripts.lib.recipe_models import TablesRecipe, WorkloadRecipe
 from scripts.measure.servers import families
 
 CHECK_FOLDER = "workloads/check"
@@ -189,16 +186,6 @@ class Timed:
 def timed_sql_path(root: Path, file: str) -> Path:
     """Return the path of a file of the checkout's workloads/, or the absolute one it is."""
     return root / "workloads" / Path(file).expanduser()
-
-
-def timed_sql_recipe(root: Path, workload: Mapping[str, Any], tables: TablesRecipe) -> WorkloadRecipe:
-    """Return the load of a workload of timed SQL: the digest of its file, the number of passes, the tables."""
-    return WorkloadRecipe(
-        sql=Path(workload["sql"]).name,
-        passes=workload.get("passes", PASSES),
-        tables=tables,
-        content=file_sha256(timed_sql_path(root, workload["sql"])),
-    )
 
 
 def read_timed(file: Path) -> list[Timed]:

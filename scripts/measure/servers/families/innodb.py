@@ -16,9 +16,9 @@ from scripts.lib.wording import option_value
 from scripts.measure.servers.endpoint import CONNECTED_WITHIN_S, Endpoint, private_file
 from scripts.measure.servers.families import innodb_server_options
 from scripts.measure.servers.families.connection import Connection, execute, rows, value
-from scripts.measure.servers.families.family import CLIENT_USER, Options, pool_mib
+from scripts.measure.servers.families.family import CLIENT_USER, pool_mib
 from scripts.measure.servers.families.innodb_status import InnoDBStatus
-from scripts.measure.servers.families.option_rules import by_name
+from scripts.measure.servers.families.option_rules import Options, by_name
 from scripts.measure.servers.families.option_values import OptionKind
 from scripts.measure.servers.families.server_supplies import SupplyDemand, asked_by_innodb
 
@@ -170,7 +170,7 @@ class InnoDB(InnoDBStatus):
         )
 
     def release_of(self, connection: Connection) -> str:
-        return re.findall(r"^[\d.]*", value(connection, "SELECT VERSION()"))[0]
+        return str(re.findall(r"^[\d.]*", value(connection, "SELECT VERSION()"))[0])
 
     def reached_environment(self, endpoint: Endpoint, folder: Path) -> dict[str, str]:
         """Return the environment by which the client library checks the server's certificate and name, or uses no TLS.

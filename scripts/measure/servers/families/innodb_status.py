@@ -8,7 +8,8 @@ import pymysql
 
 from scripts.lib.wording import option_value
 from scripts.measure.servers.families.connection import Connection, named_rows, rows, value
-from scripts.measure.servers.families.family import OFF, ON, Family, Options, OptionValue, ServerSetting
+from scripts.measure.servers.families.family import OFF, ON, Family, ServerSetting
+from scripts.measure.servers.families.option_rules import Options, OptionValue
 
 # Names and units of the manual's "InnoDB Standard Monitor and Lock Monitor Output"; seen with 5.5, 5.6, 8.0 and
 # MariaDB 10.11. Servers without a change buffer (MariaDB 11) have no such lines.

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from scripts.build.sources.installed import Product, program_of
 from scripts.lib.recipe_models import CompileRecipe
-from scripts.measure.servers.families.family import Options, ServerUser, bootstrap
+from scripts.measure.servers.families.family import ServerUser, bootstrap
 from scripts.measure.servers.families.innodb import InnoDB, cmake_command, install_server, with_shared_files
-from scripts.measure.servers.families.option_rules import plain_names
+from scripts.measure.servers.families.option_rules import Options, plain_names
 
 # Plugins a benchmark of InnoDB does not touch; each costs compile time or a library.
 LEFT_OUT = [

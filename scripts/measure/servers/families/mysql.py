@@ -12,9 +12,10 @@ from scripts.build.sources.tree import release_of
 from scripts.lib.host.process import output_of, run
 from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers.families import mysql_options
-from scripts.measure.servers.families.family import RELEASE_FILE, Options, ServerUser, bootstrap, statement_file
+from scripts.measure.servers.families.family import RELEASE_FILE, ServerUser, bootstrap, statement_file
 from scripts.measure.servers.families.innodb import InnoDB, cmake_command, install_server, with_shared_files
 from scripts.measure.servers.families.mysql_options import Release
+from scripts.measure.servers.families.option_rules import Options
 
 SYSTEM_TABLES = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"]
 # Where a server keeps its own libraries and the data of its regular expressions.

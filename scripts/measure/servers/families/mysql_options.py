@@ -192,7 +192,8 @@ def in_bytes(size: OptionValue) -> int:
     """Return a size such as 512M in bytes. Raises ValueError naming it when it is none."""
     if not (parts := SIZE.fullmatch(str(size))):
         raise ValueError(f"size {size!r}: expected a number of bytes, with K, M, G or T for a power of 1024")
-    return int(parts[1]) * 1024 ** " KMGT".index(parts[2].upper() or " ")
+    power: int = 1024 ** " KMGT".index(parts[2].upper() or " ")
+    return int(parts[1]) * power
 
 
 def _whole(count: OptionValue) -> int:

@@ -20,8 +20,8 @@ from scripts.lib.wording import option_value
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families import postgresql_options
 from scripts.measure.servers.families.connection import Connection, execute, rows, value
-from scripts.measure.servers.families.family import CLIENT_USER, Options, ServerUser, bootstrap, pool_mib
-from scripts.measure.servers.families.option_rules import by_name
+from scripts.measure.servers.families.family import CLIENT_USER, ServerUser, bootstrap, pool_mib
+from scripts.measure.servers.families.option_rules import Options, by_name
 from scripts.measure.servers.families.option_values import OptionKind
 from scripts.measure.servers.families.postgresql_status import OWN_NAME, PostgreSQLStatus
 from scripts.measure.servers.families.server_supplies import SupplyDemand, asked_by_postgresql

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from scripts.measure.servers.families.connection import Connection, rows, value
-from scripts.measure.servers.families.family import OFF, ON, Family, OptionValue, ServerSetting
+from scripts.measure.servers.families.family import OFF, ON, Family, ServerSetting
+from scripts.measure.servers.families.option_rules import OptionValue
 
 # The name of our own connections; otherwise they would be idle clients among those of the load.
 OWN_NAME = "observer"
