@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 
-from scripts.lib.vocabulary import OPERATION_SHARES
+from scripts.lib.vocabulary import COLD, OPERATION_SHARES, WARM
 from scripts.measure.engine.run_record import Run
 from scripts.measure.sql import times
 from scripts.report.analysis.columns import (
@@ -251,8 +251,8 @@ RUNS = CsvTable("runs", "a run", (
     _of("generator_cpu_s", "CPU time of sysbench in the window on the host it ran on, seconds"),
     _of("generator_boot_id", "identity of the boot of the host that sysbench ran on"),
     _metric("slow_stop_s"),
-    _computed_metric("cold_s", SECONDS, lambda run: _statements_s(run, times.COLD)),
-    _computed_metric("warm_s", SECONDS, lambda run: _statements_s(run, times.WARM)),
+    _computed_metric("cold_s", SECONDS, lambda run: _statements_s(run, COLD)),
+    _computed_metric("warm_s", SECONDS, lambda run: _statements_s(run, WARM)),
     Column("steal_share", "share of all CPU time of the window that the hypervisor gave to "
            "others", SHARE, _steal_share),
     _of("sliced.method", "slices, statements: beside the other runs of its block; turns, empty: one after the other"),
