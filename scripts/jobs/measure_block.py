@@ -7,9 +7,9 @@ from scripts.lib.host.entry import say
 from scripts.lib.wording import duration
 from scripts.measure.engine import block as measured_block
 from scripts.measure.engine import planned, run_record
-from scripts.measure.engine.pace import working_s
 from scripts.measure.engine.programs import with_programs
 from scripts.measure.engine.run_facts import line
+from scripts.measure.engine.run_record import working_s
 
 
 def main(plan: Path, block: Path, log: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from scripts.lib import json_record
-from scripts.measure.engine.pace import working_s
+from scripts.measure.engine.run_record import working_s
 
 
 class TimeLeft:

@@ -11,7 +11,7 @@ import yaml
 
 from scripts.lib import json_record
 from scripts.lib.host import workplace
-from scripts.measure.engine.one_event import MOST_STATEMENTS, statements_of_one_event
+from scripts.measure.engine.observe import MOST_STATEMENTS, statements_of_one_event
 from scripts.measure.loadgen import run_sysbench, sysbench
 from scripts.measure.loadgen.lua import script_path
 from scripts.measure.servers import data_directory, families

@@ -12,7 +12,7 @@ from scripts.lib import json_record
 from scripts.lib.host import leftovers
 from scripts.lib.host.freezer import freezer_of
 from scripts.measure.engine import observe
-from scripts.measure.engine.held import Signals
+from scripts.measure.engine.side_by_side import Signals
 from scripts.report.page.slices_section import STOPPING_S
 from tests.endtoend import installed_mariadb, option_lists
 from tests.endtoend.guards import kill_with_guard

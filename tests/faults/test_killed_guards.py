@@ -22,19 +22,19 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from scripts.lib.host import lifetime, pausing as stopping, workplace
-from scripts.measure.engine import held
+from scripts.measure.engine import side_by_side
 from scripts.measure.servers import families
 from scripts.measure.servers.server import running
 from tests.endtoend import installed
 family, means, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 lifetime.heed_signals()
-if means == held.Signals.NAME:
+if means == side_by_side.Signals.NAME:
     held.freezer_of = lambda pid: None
 install = workplace.installed(installed.identity(family, folder))
 with installed.initialised_as(families.of(family), install, installed.SMALL[family], folder) as ready:
     with running(ready.family, ready.install, ready.data, ready.options, ready.folder / "server.log") as server:
         connections = [server.connect() for _ in range(3)]
-        arm = held.Held(server)
+        arm = side_by_side.Held(server)
         arm.stop()
         assert arm.held_by == means, arm.held_by
         print(*stopping.descendants(server.process.pid), flush=True)

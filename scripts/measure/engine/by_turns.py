@@ -7,7 +7,7 @@ from dataclasses import replace
 from scripts.lib.wording import plural
 from scripts.measure.engine import passes, run_load, warnings
 from scripts.measure.engine.group import Group, Ready, held_machine, rest, started, stop
-from scripts.measure.engine.one_event import logged_statements
+from scripts.measure.engine.observe import logged_statements
 from scripts.measure.engine.own_server import Sizes
 from scripts.measure.engine.run_facts import failed_run, refused_run
 from scripts.measure.engine.run_record import OK, MeasuredRun, Run

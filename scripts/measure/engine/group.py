@@ -16,12 +16,12 @@ from scripts.lib.host import pausing
 from scripts.lib.host.causes import of_host
 from scripts.lib.host.leftovers import hold_machine
 from scripts.measure.engine import own_server, reached_server
-from scripts.measure.engine.held import GateAlone, Held, waiting
 from scripts.measure.engine.own_server import OwnServer, Sizes
 from scripts.measure.engine.reached_server import ReachedServer
 from scripts.measure.engine.run_parts import Pool
 from scripts.measure.engine.run_record import OK, MeasuredRun, Run
 from scripts.measure.engine.setting import Phases, Setting
+from scripts.measure.engine.side_by_side import GateAlone, Held, waiting
 from scripts.measure.loadgen import sysbench
 from scripts.measure.loadgen.lua import script_path
 from scripts.measure.loadgen.output import SysbenchFailed

@@ -10,14 +10,12 @@ from scripts.lib import json_record
 from scripts.lib.host import machine_supplies, priority, storage, usage, workplace
 from scripts.measure.engine import buffer_pool, observe, slice_facts
 from scripts.measure.engine.disk_load import WarmUp
-from scripts.measure.engine.held import Held
 from scripts.measure.engine.machine_parts import SuppliesFacts
-from scripts.measure.engine.observe import Counters, with_switches
-from scripts.measure.engine.one_event import logged_statements
+from scripts.measure.engine.observe import Counters, logged_statements, with_switches
 from scripts.measure.engine.run_parts import FileFacts, FileSizes, FsyncTimes, Medium, PageCache, Pool, Statements
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.setting import Setting
-from scripts.measure.engine.side_by_side import Slice
+from scripts.measure.engine.side_by_side import Held, Slice
 from scripts.measure.loadgen import client_host, run_sysbench
 from scripts.measure.loadgen.gated import GatedLoad
 from scripts.measure.loadgen.sysbench import SysbenchCall

@@ -15,12 +15,12 @@ from scripts.lib import json_record
 from scripts.lib.host import storage, usage
 from scripts.measure.engine import observe, rounds, slice_facts, statement_passes
 from scripts.measure.engine.group import Group, Ready, measured_runs, stop
-from scripts.measure.engine.held import Held, waiting
 from scripts.measure.engine.own_server import OwnServer
 from scripts.measure.engine.run_facts import used_between
 from scripts.measure.engine.run_parts import ShownAnswer, Sliced, TimedSql, TimesFacts, WindowFacts
 from scripts.measure.engine.run_record import MeasuredRun, Run
 from scripts.measure.engine.setting import Phases
+from scripts.measure.engine.side_by_side import Held, waiting
 from scripts.measure.engine.slices import Taken
 from scripts.measure.servers.families.connection import Connection
 from scripts.measure.sql import statement_files

@@ -10,14 +10,13 @@ from scripts.lib.host import machine_facts as host_facts
 from scripts.lib.host import priority, usage, workplace
 from scripts.measure.engine import buffer_pool, observe
 from scripts.measure.engine.disk_load import WarmUp
-from scripts.measure.engine.held import GateAlone
 from scripts.measure.engine.machine_parts import HostFacts
 from scripts.measure.engine.observe import Counters
 from scripts.measure.engine.own_server import Sizes, UsageSince, drop_connection
 from scripts.measure.engine.run_parts import ClientCpu, ClientHostFacts, FileFacts, Pool, RunningFacts, Statements
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.setting import Setting
-from scripts.measure.engine.side_by_side import Slice
+from scripts.measure.engine.side_by_side import GateAlone, Slice
 from scripts.measure.engine.slice_facts import open_s
 from scripts.measure.loadgen import encryption
 from scripts.measure.loadgen.gated import GatedLoad, connected

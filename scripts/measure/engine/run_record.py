@@ -15,6 +15,7 @@ from scripts.measure.engine import machine_parts, run_parts
 
 OK, FAILED = "ok", "failed"
 NOT_MEASURED = "not_measured"  # the code of the warning that names what this machine does not report
+WAITING = "wait_lock"  # the phase in which another study, or a compiler, has the machine
 VARIABLES_FOLDER = "variables"
 RECORD_FOLDERS = ("blocks", "runs", "diagnoses")
 R = TypeVar("R", bound="Run")
@@ -199,6 +200,15 @@ class Diagnosis(Run):
 
     tool: str | None = None
     diagnosis: dict[str, Any] = field(default_factory=dict)
+
+
+def working_s(phases_s: Mapping[str, float | None]) -> float:
+    """Return the seconds of a run's phases without its waiting; NaN where none is known.
+
+    Runs side by side have an equal share of their block's phases each: the sum over a block is that of the block.
+    """
+    spans_s = [seconds for name, seconds in phases_s.items() if name != WAITING and seconds is not None]
+    return sum(spans_s) if spans_s else float("nan")
 
 
 def measured_s(spans: Iterable[tuple[float | None, float | None]]) -> float:

@@ -8,13 +8,12 @@ from scripts.lib.vocabulary import SHORTEST_SLICE_S
 from scripts.measure.engine import disk_load, observe, rounds, slice_facts
 from scripts.measure.engine.disk_load import DiskBound, WarmUp
 from scripts.measure.engine.group import Group, Ready, ServerUnderTest, measured_runs, stop
-from scripts.measure.engine.held import waiting
 from scripts.measure.engine.observe import CounterSeries, Edge
 from scripts.measure.engine.own_server import UsageSince
 from scripts.measure.engine.run_facts import operations
 from scripts.measure.engine.run_record import MeasuredRun, Run
 from scripts.measure.engine.setting import Phases
-from scripts.measure.engine.side_by_side import Slice, SlicedArm, take_slice
+from scripts.measure.engine.side_by_side import Slice, SlicedArm, take_slice, waiting
 from scripts.measure.engine.slice_facts import Rounds
 from scripts.measure.engine.warnings import drift
 from scripts.measure.loadgen import processes

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from scripts.lib.vocabulary import WORKLOAD_CLIENTS
-from scripts.measure.engine.pace import WAITING, working_s
-from scripts.measure.engine.run_record import measured_s
+from scripts.measure.engine.run_record import WAITING, measured_s, working_s
 from scripts.report.analysis.columns import Field
 from scripts.report.analysis.pairing import block_names
 from scripts.report.analysis.run_columns import PHASE_NAMES

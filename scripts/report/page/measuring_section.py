@@ -10,7 +10,7 @@ from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import NEVER, SLICES, STATEMENTS, Decision
 from scripts.lib.wording import duration, listing, missing, number, percent, plural, share
 from scripts.measure.engine.disk_load import BOUND_BY_A_DISK, limit_text
-from scripts.measure.engine.pace import WAITING
+from scripts.measure.engine.run_record import WAITING
 from scripts.report.analysis.run_columns import PHASE_NAMES, block_name
 from scripts.report.analysis.widening import STOPPING, widened_for
 from scripts.report.page.finding import Finding, Topic

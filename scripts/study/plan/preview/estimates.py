@@ -11,7 +11,7 @@ from scripts.build.sources.kinds import source_path, with_version
 from scripts.lib.parts import Part
 from scripts.lib.recipe_models import CompileRecipe, Options, StageKind, TablesRecipe
 from scripts.lib.vocabulary import TURNS
-from scripts.measure.engine.pace import working_s
+from scripts.measure.engine.run_record import working_s
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family
 from scripts.study.config.declared_servers import DirectorySource, FileSource

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from scripts.lib.host import pausing
-from scripts.measure.engine.held import Signals
+from scripts.measure.engine.side_by_side import Signals
 
 pytestmark = pytest.mark.real
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.measure.engine import one_event
+from scripts.measure.engine import observe
 from scripts.measure.loadgen import run_sysbench as loadgen_run
 from scripts.measure.loadgen.sysbench import SysbenchCall
 from scripts.measure.servers.families.postgresql import LOGGED_STATEMENT
@@ -107,8 +107,8 @@ def test_no_more_of_an_event_is_kept_than_a_page_can_use(amount, monkeypatch, tm
     Known.log.write_text("")
     monkeypatch.setattr(loadgen_run, "run_unread", lambda call, text, timeout_s: calls.append(call))
     calls, measuring = [], SysbenchCall(("sysbench",), "cpu", (), clients=64, seconds=60)
-    kept = one_event.statements_of_one_event(Known, None, measuring, tmp_path / "event.txt")
+    kept = observe.statements_of_one_event(Known, None, measuring, tmp_path / "event.txt")
     assert calls == [measuring.of_one_event()]
     assert kept.total == amount
-    assert len(kept.sent) == min(amount, one_event.MOST_STATEMENTS)
-    assert {len(text) for text in kept.sent} == {one_event.MOST_CHARACTERS}
+    assert len(kept.sent) == min(amount, observe.MOST_STATEMENTS)
+    assert {len(text) for text in kept.sent} == {observe.MOST_CHARACTERS}
