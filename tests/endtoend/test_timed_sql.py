@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.lib import json_record
-from scripts.measure.engine import statement_passes
+from scripts.measure.engine import passes
 from scripts.report.page.slices_section import STOPPING_S
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
@@ -81,8 +81,8 @@ def test_seconds_are_those_the_statement_took(measured):
 
 def test_answers_are_told_by_rows_and_digest(measured):
     first, second = executions(measured[0], "rows")
-    assert first["answer_sha256"] == statement_passes.digest([(ROWS, ROWS)])
-    assert second["answer_sha256"] == statement_passes.digest([(ROWS - 10, ROWS)])
+    assert first["answer_sha256"] == passes.digest([(ROWS, ROWS)])
+    assert second["answer_sha256"] == passes.digest([(ROWS - 10, ROWS)])
     assert [one["rows"] for one in executions(measured[0], "everything")] == [ROWS, ROWS - 10]
     assert [(one["rows"], one["answer_sha256"]) for one in executions(measured[0], "some deleted")] == [
         (10, None),

@@ -12,15 +12,15 @@ from scripts.commands.import_logs.refusal_reasons import NotRead
 from scripts.commands.import_logs.strangers import other_form, stranger
 from scripts.commands.import_logs.texts import LogText
 from scripts.lib.json_record import Json
+from scripts.lib.vocabulary import OPERATION_SHARES
 from scripts.measure.engine import warnings
-from scripts.measure.engine.run_facts import SHARES
 from scripts.measure.engine.run_record import Run
 from scripts.measure.loadgen.output import VERSION, Output, Report, SysbenchFailed, SysbenchMisused, parse, percentile
 
 STARTED = re.compile(r"^Threads started!$", re.MULTILINE)
 THREADS = re.compile(r"^Number of threads: (\d+)$", re.MULTILINE)
 TRANSACTIONS = re.compile(r"^ +transactions: +[1-9]", re.MULTILINE)
-KEPT_RANKS = {round(100 * share) for share in SHARES.values()}
+KEPT_RANKS = {round(100 * share) for share in OPERATION_SHARES.values()}
 # What a window counts, and the rate of an interval's line that it is the sum of.
 RATES = {"transactions": "tps", "queries": "qps", "errors": "errors_per_s", "reconnects": "reconnects_per_s"}
 Window = dict[str, float | None]
@@ -174,8 +174,8 @@ def measured_window(output: Output) -> Window:
     if not totals.transactions:
         raise SysbenchFailed(f"0 transactions in {totals.duration_s:g} s")
     by_percentile = {latency.percentile: latency.percentile_ms}
-    printed = {name: by_percentile.get(round(100 * share)) for name, share in SHARES.items()}
-    counted = {name: percentile(histogram, share) for name, share in SHARES.items()} if histogram else {}
+    printed = {name: by_percentile.get(round(100 * share)) for name, share in OPERATION_SHARES.items()}
+    counted = {name: percentile(histogram, share) for name, share in OPERATION_SHARES.items()} if histogram else {}
     window = {
         "duration_s": totals.duration_s,
         "transactions": totals.transactions,
@@ -214,7 +214,7 @@ def window_after(skip_s: float, reports: tuple[Report, ...]) -> Window:
     duration_s = sum(step_s for _, step_s in counted)
     counts = {name: None if (value := total(rate)) is None else round(value) for name, rate in RATES.items()}
     tps = sum(report.tps * step_s for report, step_s in counted) / duration_s
-    return {"duration_s": duration_s, "tps": tps, **counts, **dict.fromkeys(("latency_mean_ms", *SHARES))}
+    return {"duration_s": duration_s, "tps": tps, **counts, **dict.fromkeys(("latency_mean_ms", *OPERATION_SHARES))}
 
 
 def run_series(reports: tuple[Report, ...]) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from scripts.lib.failure_reasons import FailureFacts
 from scripts.lib.host import usage
 from scripts.lib.parts import Part
-from scripts.lib.vocabulary import CountedBy
+from scripts.lib.vocabulary import OPERATION_SHARES, CountedBy
 from scripts.measure.engine.machine_parts import Memory, Pressure
 from scripts.measure.engine.run_parts import (
     CpuFacts,
@@ -23,8 +23,6 @@ from scripts.measure.loadgen.output import Histogram, SysbenchFailed, percentile
 from scripts.measure.loadgen.run_sysbench import FinishedLoad, Moment
 from scripts.measure.servers.server import ServerFailed
 from scripts.measure.sql.times import totals_s
-
-SHARES = {"p50_ms": 0.50, "p95_ms": 0.95, "p99_ms": 0.99}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,8 @@ def printed_run(run: Run, finished: FinishedLoad, samples: list[tuple[Moment, us
 
 
 def percentiles_ms(histogram: Histogram) -> tuple[float, float, float]:
-    """Return the latencies of SHARES. Raises ValueError for a histogram without transactions."""
-    p50_ms, p95_ms, p99_ms = (percentile(histogram, share) for share in SHARES.values())
+    """Return the latencies of OPERATION_SHARES. Raises ValueError for a histogram without transactions."""
+    p50_ms, p95_ms, p99_ms = (percentile(histogram, share) for share in OPERATION_SHARES.values())
     return p50_ms, p95_ms, p99_ms
 
 

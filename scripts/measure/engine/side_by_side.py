@@ -155,13 +155,25 @@ class SlicedArm:
     after_slice: Callable[[int], None] = lambda open_ns: None
 
 
-@dataclass(frozen=True)
-class Slice:
+@dataclass(frozen=True, kw_only=True)
+class OpenTime:
+    """A part of an arm's open time: the server's CPU time in it, None where it is unknown, and the host's.
+
+    `pressure_s` are the seconds in which something of the host waited.
+    """
+
+    open_ns: int
+    cpu_ns: int | None
+    host: usage.CpuTimes = field(compare=False, repr=False)
+    pressure_s: dict[str, float | None] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice(OpenTime):
     """One slice of one arm: its round and position from 0, what its clients did, and who used the CPUs meanwhile.
 
     `counted` and `busy_ns` have one entry per client; `completed` are all transactions from opening to the last
-    client's return, `transactions` those that began after the skipped beginning. `cpu_ns` is the server's CPU time,
-    None where it is unknown, `host` and `pressure_s` are the host's in the same time.
+    client's return, `transactions` those that began after the skipped beginning.
     """
 
     arm: str
@@ -171,12 +183,8 @@ class Slice:
     completed: int
     tps: float
     clients: int
-    open_ns: int
-    cpu_ns: int | None
     counted: np.ndarray = field(compare=False, repr=False)
     busy_ns: np.ndarray = field(compare=False, repr=False)
-    host: usage.CpuTimes = field(compare=False, repr=False)
-    pressure_s: dict[str, float | None] = field(compare=False, repr=False)
 
 
 def take_slice(arm: SlicedArm, number: int, position: int, slice_s: float, skip_s: float) -> Slice:
@@ -193,7 +201,5 @@ def take_slice(arm: SlicedArm, number: int, position: int, slice_s: float, skip_
     with arm.server.blamed():
         arm.after_slice(counts.open_ns)
     arm.hold.stop()
-    return Slice(
-        arm.name, number, position, counts.transactions, counts.completed, counts.tps, counts.clients, counts.open_ns,
-        used_ns, counts.counted, counts.busy_ns, used, waited_s,
-    )  # fmt: skip
+    spent = OpenTime(open_ns=counts.open_ns, cpu_ns=used_ns, host=used, pressure_s=waited_s)
+    return Slice(arm=arm.name, round=number, position=position, **{**vars(counts), **vars(spent)})

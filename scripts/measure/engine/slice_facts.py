@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from scripts.lib.vocabulary import SLICES, CountedBy
 from scripts.measure.engine.run_facts import Used, percentiles_ms, used_between
 from scripts.measure.engine.run_parts import HistogramFacts, Series, Sliced, TimesFacts, WindowFacts
 from scripts.measure.engine.run_record import Run
-from scripts.measure.engine.side_by_side import Slice
+from scripts.measure.engine.side_by_side import OpenTime, Slice
 from scripts.measure.loadgen.output import Histogram
 from scripts.measure.loadgen.slice_gate import Sent, SliceGate
 
@@ -128,38 +127,22 @@ def open_s(slices: Sequence[Slice]) -> float:
     return sum(part.open_ns for part in slices) / 1e9
 
 
-class Spent(Protocol):
-    """A part of an arm's open time: the server's CPU time in it, and the host's."""
-
-    @property
-    def cpu_ns(self) -> int | None:
-        """The server's CPU time, None where it is unknown."""
-
-    @property
-    def host(self) -> usage.CpuTimes:
-        """The host's CPU time."""
-
-    @property
-    def pressure_s(self) -> dict[str, float | None]:
-        """The seconds in which something of the host waited."""
-
-
-def used_in(slices: Sequence[Spent], before: usage.Sample, after: usage.Sample) -> Used:
+def used_in(parts: Sequence[OpenTime], before: usage.Sample, after: usage.Sample) -> Used:
     """Return the resources used in an arm's open time, not in the whole rounds.
 
     The server's total CPU time is exact; its split into user and system has the kernel's tick.
     """
     host = usage.CpuTimes(
         **{
-            member.name: getattr(before.host, member.name) + sum(getattr(part.host, member.name) for part in slices)
+            member.name: getattr(before.host, member.name) + sum(getattr(part.host, member.name) for part in parts)
             for member in fields(usage.CpuTimes)
         }
     )
     pressure_s = {
-        name: _total([before.pressure_s[name], *(part.pressure_s[name] for part in slices)]) for name in usage.PRESSURES
+        name: _total([before.pressure_s[name], *(part.pressure_s[name] for part in parts)]) for name in usage.PRESSURES
     }
     used = used_between(before, replace(after, host=host, pressure_s=pressure_s))
-    exact_s = sum(part.cpu_ns or 0 for part in slices) / 1e9
+    exact_s = sum(part.cpu_ns or 0 for part in parts) / 1e9
     user_s, system_s = used.cpu.server_user_s or 0.0, used.cpu.server_system_s or 0.0
     if ticks_s := user_s + system_s:
         user_s, system_s = round(user_s * exact_s / ticks_s, 6), round(system_s * exact_s / ticks_s, 6)
@@ -174,9 +157,10 @@ def _total(values: Sequence[float | None]) -> float | None:
     return sum(known_values) if len(known_values) == len(values) else None
 
 
-def sliced_facts(slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> Sliced:
-    """Return how an arm was measured, but for what the whole block knows."""
-    return Sliced(
+def with_slices(compared: Sliced, slices: Sequence[Slice], gate: SliceGate, rounds: Rounds) -> Sliced:
+    """Return how an arm was measured, but for what the whole block knows; `compared` is what rests on the others."""
+    return replace(
+        compared,
         method=SLICES,
         rounds=len(slices),
         slice_s=rounds.slice_s,

@@ -11,6 +11,7 @@ from scripts.measure.engine.group import Group, Ready, ServerUnderTest, measured
 from scripts.measure.engine.observe import CounterSeries, Edge
 from scripts.measure.engine.own_server import UsageSince
 from scripts.measure.engine.run_facts import operations
+from scripts.measure.engine.run_parts import Sliced
 from scripts.measure.engine.run_record import MeasuredRun, Run
 from scripts.measure.engine.setting import Phases
 from scripts.measure.engine.side_by_side import Slice, SlicedArm, take_slice, waiting
@@ -129,7 +130,7 @@ def _measured(
     phases.end("drain_warmup")
     slices, orders, about = _take_all_rounds(group, begun, warm, seed, phases)
     compared = _compared(list(group.sound(begun)), slices)
-    runs = group.in_turn(lambda arm, state: _end(arm, state, slices, about, compared.get(arm, BesideOthers())), begun)
+    runs = group.in_turn(lambda arm, state: _end(arm, state, slices, about, compared.get(arm, Sliced())), begun)
     phases.end("end")
     return runs, Taken(slices, orders, slice_facts.open_s(slices), warm.disk_per_s, warm.bound)
 
@@ -220,25 +221,19 @@ def fitting_slice_s(transaction_s: float) -> float:
     return min(max(TRANSACTIONS_OF_SLICE * transaction_s, SHORTEST_SLICE_S), LONGEST_S)
 
 
-@dataclass(frozen=True)
-class BesideOthers:
-    """What rests on an arm's rounds beside the other arms, see `run_parts.Sliced`; unknown for an arm alone."""
-
-    tps_log_sd: float | None = None
-    drift: float | None = None
-    drift_error: float | None = None
-
-
-def _compared(names: list[str], slices: Sequence[Slice]) -> dict[str, BesideOthers]:
-    """Return the comparison of each arm; none for an arm alone."""
+def _compared(names: list[str], slices: Sequence[Slice]) -> dict[str, Sliced]:
+    """Return by arm what rests on its rounds beside the other arms; none for an arm alone."""
     tps = slice_facts.by_round(slices, names)
     if len(names) < 2 or not tps:
         return {}
     log_sd, drifts = slice_facts.log_standard_error(tps), map(drift, slice_facts.beside_others(tps).T.tolist())
-    return {name: BesideOthers(log_sd, moved, error) for name, (moved, error) in zip(names, drifts, strict=True)}
+    return {
+        name: Sliced(tps_log_sd=log_sd, drift=moved, drift_error=error)
+        for name, (moved, error) in zip(names, drifts, strict=True)
+    }
 
 
-def _end(arm: str, begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: BesideOthers) -> Run:
+def _end(arm: str, begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: Sliced) -> Run:
     """End the load of an arm; returns the run with its rounds."""
     connected, server = begun.connected, begun.connected.server
     slices_of_arm = [part for part in slices if part.arm == arm]
@@ -259,19 +254,14 @@ def _end(arm: str, begun: WarmArm, slices: Sequence[Slice], about: Rounds, compa
     return replace(run, operations=operations(server.setting.text), counter_series=series)
 
 
-def _with_usage(begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: BesideOthers) -> Run:
+def _with_usage(begun: WarmArm, slices: Sequence[Slice], about: Rounds, compared: Sliced) -> Run:
     """Return the run with the resources that an arm used, and how it was measured."""
     arm, gate = begun.connected.arm, begun.connected.arm.load.gate
     with arm.server.blamed():
         arm.load.demand_alive()
         run = begun.usage_since(begun.connected.run, slices)
-    sliced = replace(
-        slice_facts.sliced_facts(slices, gate, about),
-        **vars(compared),
-        held_by=arm.hold.held_by,
-        waiting_cpu_s=arm.hold.waiting_cpu_s,
-    )
-    return replace(run, sliced=sliced)
+    sliced = slice_facts.with_slices(compared, slices, gate, about)
+    return replace(run, sliced=replace(sliced, held_by=arm.hold.held_by, waiting_cpu_s=arm.hold.waiting_cpu_s))
 
 
 def _end_load(connected: Connected) -> None:

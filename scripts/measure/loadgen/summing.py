@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
@@ -12,7 +12,6 @@ from scripts.measure.loadgen.output import Histogram, Latency, Output, Report, T
 
 N = TypeVar("N", int, float)
 Stamps = Sequence[float]
-RATES = ("tps", "qps", "errors_per_s", "reconnects_per_s")
 # The line that gate.lua prints after every report.
 COUNTED = re.compile(r"^\[ counted \] (\d+) (\d+) (\d+) (\d+)$", re.MULTILINE)
 
@@ -26,20 +25,12 @@ def counted(output: Output, text: str, stamps: Stamps) -> Output:
     timed = zip(output.reports, COUNTED.findall(text), stamps, strict=True)
     reports = list(output.reports[:1])
     for (_, _, before_s), (report, counts, now_s) in pairwise(timed):
-        rates = {name: int(count) / (now_s - before_s) for name, count in zip(RATES, counts, strict=True)}
-        reports.append(_with_rates(report, rates))
+        tps, *others = (int(count) / (now_s - before_s) for count in counts)
+        # What a report lacks, the load does not have.
+        rates = (report.qps, report.errors_per_s, report.reconnects_per_s)
+        qps, errors, reconnects = (None if had is None else rate for had, rate in zip(rates, others, strict=True))
+        reports.append(replace(report, tps=tps, qps=qps, errors_per_s=errors, reconnects_per_s=reconnects))
     return replace(output, reports=tuple(reports))
-
-
-def _with_rates(report: Report, rates: Mapping[str, float]) -> Report:
-    """Return a report with other rates in the place of those that it has."""
-    return replace(
-        report,
-        tps=rates["tps"],
-        qps=None if report.qps is None else rates["qps"],
-        errors_per_s=None if report.errors_per_s is None else rates["errors_per_s"],
-        reconnects_per_s=None if report.reconnects_per_s is None else rates["reconnects_per_s"],
-    )
 
 
 def added(outputs: Sequence[Output], stamps: Sequence[Stamps]) -> Output:

@@ -23,11 +23,6 @@ from scripts.measure.servers.families.option_rules import Options, plain_names
 FIRST_COMPLAINTS, LAST_LINES = 5, 15
 
 
-def log_opening(command: str) -> str:
-    """Return the line that each start writes into the server's log."""
-    return f"$ {command}\n"
-
-
 def since_start(log: Path) -> list[str]:
     """Return the lines of a log since the last start, an empty list without a log."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
@@ -221,13 +216,10 @@ def _cleaned_up(command: list[str]) -> Iterator[Callable[[], None]]:
     try:
         yield forget
     finally:
-        if all(_succeeds(command) for command in due):
+        # In a session of its own, which Ctrl-C does not reach.
+        done = [subprocess.run(due_command, env=made_environment(), start_new_session=True) for due_command in due]
+        if not any(ended.returncode for ended in done):
             forget()
-
-
-def _succeeds(command: list[str]) -> bool:
-    # In a session of its own, which Ctrl-C does not reach.
-    return subprocess.run(command, env=made_environment(), check=False, start_new_session=True).returncode == 0
 
 
 def write_options(family: Family, install: Path, folder: Path, options: Options) -> Path:
@@ -255,7 +247,8 @@ def _start(
             os.sched_setaffinity(0, cpus)
 
     with log.open("a", encoding="utf-8") as stream:
-        stream.write(log_opening(shlex.join(command)))
+        # `since_start` looks for this line.
+        stream.write(f"$ {shlex.join(command)}\n")
         stream.flush()
         return subprocess.Popen(
             command,

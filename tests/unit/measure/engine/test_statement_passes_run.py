@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts.lib.host import storage
-from scripts.measure.engine import statement_passes
+from scripts.measure.engine import passes
 from scripts.measure.sql import times as sql_times
 from scripts.report.analysis.run_tables import run_row
 from tests.made.run import record_of
@@ -28,20 +28,20 @@ from tests.made.run import record_of
     ],
 )
 def test_answers_of_two_servers_agree_whatever_type_their_driver_gives(ours, theirs):
-    assert statement_passes.digest([(1, ours)]) == statement_passes.digest([(1, theirs)])
+    assert passes.digest([(1, ours)]) == passes.digest([(1, theirs)])
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs"), [(None, ""), (None, 0), (1, 2), ("a", "a "), (0.1, 0.1001), (b"\xff", "?")]
 )
 def test_answers_that_differ_have_other_digests(ours, theirs):
-    assert statement_passes.digest([(ours,)]) != statement_passes.digest([(theirs,)])
+    assert passes.digest([(ours,)]) != passes.digest([(theirs,)])
 
 
 def test_order_of_rows_is_no_part_of_an_answer_but_their_number_is():
     rows = [(1, "a"), (2, "b"), (2, "b")]
-    assert statement_passes.digest(rows) == statement_passes.digest(reversed(rows))
-    assert statement_passes.digest(rows) != statement_passes.digest(rows[:2])
+    assert passes.digest(rows) == passes.digest(reversed(rows))
+    assert passes.digest(rows) != passes.digest(rows[:2])
 
 
 def executed(*times):
