@@ -114,15 +114,8 @@ Stack = tuple[Frame, ...]  # the outermost call first
 
 def perf_record_command(pids: Sequence[int], data: Path) -> list[str]:
     """Return the command that samples processes until SIGINT; perf chooses the best event it may use."""
-    return [
-        "perf",
-        "record",
-        f"--freq={FREQUENCY_HZ}",
-        f"--call-graph=dwarf,{STACK_BYTES}",
-        "--no-buildid-cache",
-        f"--pid={','.join(map(str, pids))}",
-        f"--output={data}",
-    ]
+    how = [f"--freq={FREQUENCY_HZ}", f"--call-graph=dwarf,{STACK_BYTES}", "--no-buildid-cache"]
+    return ["perf", "record", *how, f"--pid={','.join(map(str, pids))}", f"--output={data}"]
 
 
 def perf_script_command(data: Path) -> list[str]:
