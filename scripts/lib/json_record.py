@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scripts.lib import parts, signals, version
-from scripts.lib.parts import Part
+from scripts.lib.parts import Part, Values
 from scripts.lib.visible import json_visible
 
 FORMAT = 1
@@ -118,6 +118,8 @@ def _json(value: object) -> Json:
     match value:
         case Part():
             return dict(dump(value))
+        case Values():
+            return dict(value.dump())
         case dict():
             return {str(key): _json(inner) for key, inner in value.items()}
         case list() | tuple():

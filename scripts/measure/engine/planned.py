@@ -1,5 +1,6 @@
 """A block as the main process planned it: what a job needs to measure it, read from the study's plan.json."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class RunContext(Part):
     judged: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedArm(Part):
     """An arm: its recipe, its context, and the records of its build and dataset.
 
@@ -48,11 +49,9 @@ class PlannedArm(Part):
     answers: str | None = None
     refused: str | None = None
 
-    def facts(self) -> dict[str, Json]:
-        """Return the arm as plan.json holds it."""
-        files: dict[str, Json] = {"identity": self.identity, "dataset": self.dataset, "answers": self.answers}
-        named: dict[str, Json] = {"name": self.name, "digest": self.digest, "recipe": self.recipe.dump()}
-        return {**named, "context": json_record.dump(self.context), **files}
+    def written_empty(self) -> Collection[str]:
+        """Return all but `refused`, which the plan does not know."""
+        return self.values().keys() - {"refused"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class PlannedBlock(Part):
 
     def facts(self) -> dict[str, Json]:
         """Return the block as plan.json holds it."""
-        return {**self.values(), "arms": [arm.facts() for arm in self.arms]}
+        return json_record.dump(self)
 
 
 Facts = dict[str, Json]

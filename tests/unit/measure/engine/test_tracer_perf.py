@@ -74,7 +74,7 @@ def test_facts_hold_each_frame_once_and_give_every_stack_back(counted):
     told = tracer.stack_facts(*counted)
     assert len(told["frames"]) == len({tuple(frame) for frame in told["frames"]})
     again = {
-        tuple(told["frames"][int(number)] for number in numbers.split()): count
+        tuple(tuple(told["frames"][int(number)]) for number in numbers.split()): count
         for numbers, count in told["stacks"].items()
     }
     assert again == counted[0]
