@@ -10,12 +10,17 @@ from scripts.lib import json_record
 from scripts.lib.failure_reasons import FailureFacts
 from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
-from scripts.lib.vocabulary import SLICES, CountedBy, FailureKind
+from scripts.lib.vocabulary import SLICES, TURNS, CountedBy, FailureKind
 from scripts.measure.engine import machine_parts, run_parts
 
 OK, FAILED = "ok", "failed"
 NOT_MEASURED = "not_measured"  # the code of the warning that names what this machine does not report
 WAITING = "wait_lock"  # the phase in which another study, or a compiler, has the machine
+# The keys of a run by turns behind its window, in the order of its steps.
+AFTER_TURN = (
+    *("operations", "client_environment", "client_preloaded", "counter_series", "files", "statements", "commands"),
+    *("slow_stop_s", "warnings", "phases_s"),
+)
 VARIABLES_FOLDER = "variables"
 RECORD_FOLDERS = ("blocks", "runs", "diagnoses")
 R = TypeVar("R", bound="Run")
@@ -262,7 +267,17 @@ def write(path: Path, measured: MeasuredRun) -> None:
         run = replace(run, shared_variables=json_record.sha256(shared))
     if run.shared_variables and not (file := shared_file(path, run.shared_variables)).exists():
         json_record.write(file, {"variables": shared})
-    json_record.write_signed(path, json_record.dump(run))
+    json_record.write_signed(path, in_order_of_method(run))
+
+
+def in_order_of_method(run: Run) -> dict[str, Json]:
+    """Return a run as JSON, its keys in the order in which it was measured: a turn ends with its server's stop."""
+    facts, by_turns = json_record.dump(run), run.sliced.method == TURNS
+    last = (*(AFTER_TURN if not run.timed_sql else ()), "sliced") if by_turns else ()
+    if run.failed and not by_turns:
+        last = ("sliced", "times", "phases_s")
+    ends = {name: facts[name] for name in (*last, "shared_variables") if name in facts}
+    return {**{name: fact for name, fact in facts.items() if name not in ends}, **ends}
 
 
 def shared_file(path: Path, sha256: str) -> Path:

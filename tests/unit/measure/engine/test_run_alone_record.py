@@ -97,6 +97,27 @@ def test_recorded_runs_are_written_as_they_were_key_by_key_and_in_the_same_order
     assert written == read
 
 
+# As real servers left them, of each method; keys that only some runs have are left out.
+ORDERS = {
+    "slices": "outcome reason commands times window sliced counters files statements slow_stop_s warnings phases_s",
+    "turns": "outcome reason times window counters files statements commands slow_stop_s warnings phases_s sliced",
+    "failed in slices": "outcome reason failure sliced times phases_s",
+    "failed by turns": "outcome reason failure times phases_s sliced",
+}
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+def test_keys_stand_in_the_order_in_which_a_run_was_measured(facts, kind):
+    method = "turns" if "turns" in kind else "slices"
+    measured = {"statements": {"sent": ["BEGIN"], "total": 1}, "slow_stop_s": 1.0, "phases_s": {"start": 1.0}}
+    failed = {"outcome": "failed", "reason": "died", "failure": {"kind": "server", "cause": ""}}
+    run = Run.of({**facts, **(measured if "failed" not in kind else failed), "sliced": {"method": method}})
+    if run.failed:
+        run = Run(**{name: getattr(run, name) for name in ORDERS[kind].split()})
+    keys = list(run_record.in_order_of_method(run))
+    assert [name for name in keys if name in ORDERS[kind].split()] == ORDERS[kind].split()
+
+
 def test_variables_of_a_variant_are_stored_once_and_read_whole(facts, tmp_path):
     places = [path_of(tmp_path, repetition=number) for number in (1, 2)]
     for place in places:
