@@ -10,8 +10,9 @@ from pathlib import Path
 
 from scripts import ROOT
 from scripts.build.relink import kept_relinks
+from scripts.build.relink.kept_relinks import Relink, RelinkAnswers
 from scripts.lib import json_record
-from scripts.lib.build_records import BuildIdentity, Failable, Relink, RelinkAnswers
+from scripts.lib.build_records import BuildIdentity, Failable
 from scripts.lib.host import entry, outcome, workplace
 from scripts.lib.host.entry import say
 from scripts.lib.host.process import CommandFailed

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+import pandas as pd
 
 from scripts.lib import json_record
 from scripts.lib.host import entry
@@ -45,7 +46,7 @@ def main(plan: Path, repetition: int, decision: Path, log: Path) -> None:
     say(f"{plural(repetition, 'repetition')}: the widest interval is {width}, {WORDS[decided]}")
 
 
-def overall(study: ResolvedStudy, paths: list[Path], repetition: int) -> Any:
+def overall(study: ResolvedStudy, paths: list[Path], repetition: int) -> pd.DataFrame:
     """Return overall.csv of the first repetitions of a study, for the metrics that decide."""
     names = zip(study.order, study.blocks, strict=True)
     measured = [(block, name) for block, name in names if block.repetition <= repetition]
@@ -59,7 +60,8 @@ def seconds_of(paths: list[Path]) -> float:
 
     They come from the records, so that a workflow that was killed has no time to gain by it.
     """
-    return sum(json_record.read(block)["wall_s"] for block in {path.with_name(BLOCK_FILE) for path in paths})
+    blocks = {path.with_name(BLOCK_FILE) for path in paths}
+    return sum(float(json_record.read(block)["wall_s"]) for block in blocks)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 from scripts.report.analysis import published
 
 
-def main(study: dict[str, Any], runs: list[str], figures: Path | None, study_file: Path, runs_file: Path) -> None:
+def main(study: dict[str, Json], runs: list[str], figures: Path | None, study_file: Path, runs_file: Path) -> None:
     """Inputs: `study`, `runs`, and `figures`, a CSV file of published figures.
 
     Outputs: `study_file`, the study with the published figures; `runs_file`, the paths of `runs`, one per line.

@@ -4,10 +4,9 @@ import csv
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.host import entry
-from scripts.lib.json_record import FORMAT, json_text, write, write_text
+from scripts.lib.json_record import FORMAT, Json, json_text, write, write_text
 from scripts.lib.resolved_study import read_study
 from scripts.lib.visible import csv_text
 from scripts.report.analysis import dictionary
@@ -20,7 +19,7 @@ EXPORTED = tuple(name for name in dictionary.TABLES if name not in ("series", "c
 OUTPUTS = ("verdict.json", "tables/README.md", "tables/results.json")
 
 
-def json_field(field: str, unit: str) -> Any:
+def json_field(field: str, unit: str) -> Json:
     """Return a field of a table as a JSON value, numbers without loss; None if it is empty.
 
     Raises ValueError if a number is not finite or not of its column's kind, KeyError if a boolean is neither True nor
@@ -38,7 +37,7 @@ def json_field(field: str, unit: str) -> Any:
     return int(number) if unit == COUNT else number
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[dict[str, Json]]:
     """Return the rows of a table. Raises ValueError naming file, line and column of a field not as described."""
     table = {column.name: column.unit for column in _table(path.stem)}
     rows = []
@@ -52,7 +51,7 @@ def _table(name: str) -> CsvTable:
     return dictionary.TABLES.get(name) or dictionary.IMPORTED[name]
 
 
-def _json_value(path: Path, line: int, table: dict[str, str], name: str, field: str) -> Any:
+def _json_value(path: Path, line: int, table: dict[str, str], name: str, field: str) -> Json:
     if name not in table:
         raise ValueError(f"{path}: column {name!r}, expected one of {', '.join(table)}")
     try:

@@ -130,11 +130,6 @@ class UsedFlags(Part):
     lto: list[str] | None = None
     link: list[str] | None = None
 
-    def of_kind(self, kind: str) -> list[str] | None:
-        """Return the flags of a kind; None where they are unknown."""
-        kinds = {"common": self.common, "profile": self.profile, "lto": self.lto, "link": self.link}
-        return kinds[kind]
-
 
 @dataclass(frozen=True)
 class BoltFacts(BuildPart):
@@ -385,59 +380,3 @@ class Proofs(BuildPart):
 
     proofs: list[Proof] = field(default_factory=list)
     foreign_flags: list[JudgedFlags] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Relink(BuildPart):
-    """One relink: `refused` is the reason why it cannot be measured, `moved_share` that of functions that moved."""
-
-    NULLS: ClassVar[Keys] = ("refused",)
-
-    number: int = 0
-    seed: str | None = None
-    order_sha256: str | None = None
-    functions_profiled: int | None = None
-    functions: int | None = None
-    moved_share: float | None = None
-    sha256: str | None = None
-    build_id: str | None = None
-    refused: str | None = None
-    wall_s: float | None = None
-
-
-@dataclass(frozen=True)
-class RelinkAnswers(BuildPart):
-    """relinked.json beside the answers of a build: which of its relinks answered as it did."""
-
-    NULLS: ClassVar[Keys] = ("relinks",)
-
-    sha256: str | None = None
-    relinks: list[Relink] = field(default_factory=list)
-
-    @property
-    def usable(self) -> list[int]:
-        """The numbers of the relinks that were not refused."""
-        return [relink.number for relink in self.relinks if not relink.refused]
-
-
-@dataclass(frozen=True)
-class RelinkRecord(RelinkAnswers):
-    """relinked.json beside a build: the relinks of the program `sha256`, or the reason why there are none."""
-
-    ORDER: ClassVar[Keys] = (
-        *("server", "build", "stage", "sha256", "refused", "lto", "repeated", "objects", "from_archives"),
-        *("archives_whole", "pairs_kept", "relinks", "wall_s"),
-    )
-    NULLS: ClassVar[Keys] = ("refused", "relinks")
-
-    server: str | None = None
-    build: str | None = None
-    stage: str | None = None
-    refused: str | None = None
-    lto: bool | None = None
-    repeated: bool | None = None
-    objects: int | None = None
-    from_archives: int | None = None
-    archives_whole: list[str] | None = None
-    pairs_kept: int | None = None
-    wall_s: float | None = None

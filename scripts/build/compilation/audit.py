@@ -1,9 +1,10 @@
 """Audit whether a build used its profile: counts over its units, for any compiler, and their lower limits."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from scripts.build.compilation.compiler_calls import unit_directory
+from scripts.build.compilation.compiler_calls import CompilerCall, unit_directory
 from scripts.lib.build_records import Audit, LostUnit, ProfileCounts, TopFunction, TrainedProfile
 
 
@@ -41,6 +42,30 @@ class Unit:
     functions_not_found: int = 0
     mismatch: bool = False
     functions_mismatched: int = 0
+
+
+@dataclass(frozen=True)
+class Complaints:
+    """How a compiler complains: no file of counters, no counters of a function, counters of other code."""
+
+    no_file: re.Pattern[str] | None
+    no_function: re.Pattern[str]
+    mismatch: re.Pattern[str]
+    mismatched_function: re.Pattern[str]
+
+
+def compiled_unit(name: str, call: CompilerCall | None, linked: set[str] | None, complaints: Complaints) -> Unit:
+    """Return a unit as its compile tells of it, None if this build does not compile it; its counters are not known."""
+    printed = call.said if call else ""
+    return Unit(
+        name=name,
+        compiled=call is not None,
+        linked=call is not None and call.unit in linked if linked is not None else None,
+        file_not_found=bool(complaints.no_file and complaints.no_file.search(printed)),
+        functions_not_found=len(complaints.no_function.findall(printed)),
+        mismatch=bool(complaints.mismatch.search(printed)),
+        functions_mismatched=len(set(complaints.mismatched_function.findall(printed))),
+    )
 
 
 THRESHOLD = 0.99

@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from scripts.build.compilation.audit import ExecutedFunction, Unit
+from scripts.build.compilation.audit import Complaints, ExecutedFunction, Unit, compiled_unit
 from scripts.build.compilation.binary import demangled
 from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, unit_name, uses_profile
 from scripts.build.compilation.compiler_flags import MERGED
@@ -17,6 +18,7 @@ COUNTS = re.compile(r"    (?:Block counts: \[(?P<blocks>[\d, ]*)\]|Function coun
 FUNCTION_MISSING = re.compile(r"no profile data available for function (\S+)")
 FUNCTION_MISMATCH = re.compile(r"function control flow change detected \(hash mismatch\) (\S+)", re.I)
 MISMATCH = re.compile(r"hash mismatch|\[-W(?:error=)?profile-instr-out-of-date\]")
+COMPLAINTS = Complaints(None, FUNCTION_MISSING, MISMATCH, FUNCTION_MISMATCH)
 # Clang puts these of a local function's name into `_` when it names its counters (LLVM's InstrProf.cpp).
 NO_SYMBOL = re.compile(r"[-:;<>/\"']")
 
@@ -113,18 +115,8 @@ def _warned(warnings: str) -> set[str]:
 def _unit(
     unit: str, call: CompilerCall | None, linked: set[str] | None, counted: bool, executed: tuple[ExecutedFunction, ...]
 ) -> Unit:
-    warnings = call.said if call else ""
-    return Unit(
-        name=unit_name(counter_name(unit)),
-        compiled=call is not None,
-        linked=call is not None and unit in linked if linked is not None else None,
-        counted=counted,
-        executed=executed,
-        why=_why(call, executed) if executed else None,
-        functions_not_found=len(FUNCTION_MISSING.findall(warnings)),
-        mismatch=bool(MISMATCH.search(warnings)),
-        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(warnings))),
-    )
+    compiled = compiled_unit(unit_name(counter_name(unit)), call, linked, COMPLAINTS)
+    return replace(compiled, counted=counted, executed=executed, why=_why(call, executed) if executed else None)
 
 
 def _why(call: CompilerCall | None, executed: Iterable[ExecutedFunction]) -> str | None:

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
-from scripts.build.compilation.audit import ExecutedFunction, Unit
+from scripts.build.compilation.audit import Complaints, ExecutedFunction, Unit, compiled_unit
 from scripts.build.compilation.binary import demangled
 from scripts.build.compilation.compiler_calls import CompilerCall, counter_name, sought_name, unit_name, uses_profile
 from scripts.lib.build_records import Audit, SoughtName, TrainedProfile
@@ -228,6 +227,7 @@ FILE_MISSING = re.compile(rf"\.gcda\W{MISSING_TAG}")
 FUNCTION_MISSING = re.compile(QUOTED + MISSING_TAG)
 MISMATCH = re.compile(rf"{MISMATCH_TAG}|coverage mismatch")
 FUNCTION_MISMATCH = re.compile(QUOTED + MISMATCH_TAG)
+COMPLAINTS = Complaints(FILE_MISSING, FUNCTION_MISSING, MISMATCH, FUNCTION_MISMATCH)
 
 
 def profile_units(
@@ -250,22 +250,9 @@ def profile_units(
         name = _short_list(call) if call else unit_name(key.removeprefix(top))
         executed = _unit_functions(file, call, symbols, names) if file else ()
         why = _why(call, name in compiled_names) if executed else None
-        units.append(_unit(name, call, linked, counted=file is not None, executed=executed, why=why))
+        unit = compiled_unit(name, call, linked, COMPLAINTS)
+        units.append(replace(unit, counted=file is not None, executed=executed, why=why))
     return units
-
-
-def _unit(name: str, call: CompilerCall | None, linked: set[str] | None, **counters: Any) -> Unit:
-    warnings = call.said if call else ""
-    return Unit(
-        name=name,
-        compiled=call is not None,
-        linked=call is not None and call.unit in linked if linked is not None else None,
-        file_not_found=bool(FILE_MISSING.search(warnings)),
-        functions_not_found=len(FUNCTION_MISSING.findall(warnings)),
-        mismatch=bool(MISMATCH.search(warnings)),
-        functions_mismatched=len(set(FUNCTION_MISMATCH.findall(warnings))),
-        **counters,
-    )
 
 
 def _short_list(call: CompilerCall) -> str:

@@ -50,7 +50,7 @@ def declared(facts: BuildFacts, without_profile: bool = False) -> str:
     """Return the declared flags of a build as text to compare, without those that BOLT needs in its input."""
     stage_flags = FOR_BOLT if facts.stage == StageKind.RELOCATABLE else set()
     shown = {
-        key: [_steady(flag) for flag in facts.flags.of_kind(key) or [] if flag not in stage_flags]
+        key: [_steady(flag) for flag in facts.flags.values()[key] or [] if flag not in stage_flags]
         for key in ("common", "lto", "link", *(() if without_profile else ("profile",)))
     }
     bolt = [facts.bolt.input_build, facts.bolt.arguments]

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from scripts.lib.build_records import UsedToolchain
 from scripts.lib.host.process import CommandFailed, output_of
+from scripts.lib.json_record import Json
 
 OLDEST_GCC = 9
 COMMANDS = {
@@ -26,7 +26,10 @@ ASKED = {
     "bolt": ("bolt", "--version", r"version (\d[\w.]*)"),
 }
 # gcc 12 brought -fprofile-prefix-path; without it the directory is part of each counter file's name.
-PROBES = {"gcc": ["-fprofile-prefix-path=/nowhere", "-fprofile-generate"], "clang": ["-fprofile-generate"]}
+PROBES: dict[str, Json] = {
+    "gcc": ["-fprofile-prefix-path=/nowhere", "-fprofile-generate"],
+    "clang": ["-fprofile-generate"],
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Toolchain:
 
     def __getattr__(self, key: str) -> str:
         """Return a command by its key in the catalog: cc, cxx, ar, ranlib, nm, gcov_dump, profdata, bolt …"""
-        commands = self.__dict__.get("commands", {})
+        commands: dict[str, str] = self.__dict__.get("commands", {})
         if key not in commands:
             raise AttributeError(f"toolchain {self.__dict__.get('name')} has no command {key!r}")
         return commands[key]
@@ -57,30 +60,34 @@ class Toolchain:
         return UsedToolchain(self.name, self.kind, self.version, cc, cxx, bolt)
 
 
-def _command(entry: Mapping[str, Any], key: str, toolchain: str) -> str:
+def _words(value: Json) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+def _command(entry: Mapping[str, Json], key: str, toolchain: str) -> str:
     """Return the absolute path of one command: in the entry's folders, also under its plain name, else on PATH."""
-    folders = [Path(folder) for folder in entry.get("directories", [])]
+    command, folders = str(entry[key]), list(map(Path, _words(entry.get("directories"))))
     # As Red Hat lays out the commands of a software collection.
-    folders += [Path("/opt/rh", entry["toolset"], "root", "usr", "bin")] if "toolset" in entry else []
+    folders += [Path("/opt/rh", str(entry["toolset"]), "root", "usr", "bin")] if "toolset" in entry else []
     for folder in folders:
-        for name in (entry[key], re.sub(r"-[\d.]+$", "", entry[key])):
+        for name in (command, re.sub(r"-[\d.]+$", "", command)):
             if (folder / name).exists():
                 return str(folder / name)
-    if on_path := shutil.which(entry[key]):
+    if on_path := shutil.which(command):
         # BOLT looks for its run-time library beside the file itself, not beside a link to it.
         return os.path.realpath(on_path) if entry.get("kind") == "bolt" else on_path
     raise ValueError(
-        f"toolchains.{toolchain}.{key}: command {entry[key]!r} found neither on PATH nor in "
+        f"toolchains.{toolchain}.{key}: command {command!r} found neither on PATH nor in "
         f"{[str(folder) for folder in folders]}; install the package of that name, or name another toolchain"
     )
 
 
-def find(name: str, entry: Mapping[str, Any]) -> Toolchain:
+def find(name: str, entry: Mapping[str, Json]) -> Toolchain:
     """Resolve a toolchain entry of the catalog.
 
     Raises ValueError naming the key when a command is missing, prints no version, or is a gcc older than 9.
     """
-    kind = entry.get("kind", "gcc")
+    kind = str(entry.get("kind", "gcc"))
     commands = {key: _command(entry, key, name) for key in COMMANDS[kind]}
     try:
         version = _version(kind, commands)
@@ -88,7 +95,7 @@ def find(name: str, entry: Mapping[str, Any]) -> Toolchain:
         raise ValueError(f"toolchains.{name}: {error}") from error
     if kind == "gcc" and int(version.split(".")[0]) < OLDEST_GCC:
         raise ValueError(f"toolchains.{name}.cc: gcc {version} is too old, {OLDEST_GCC} or newer is needed")
-    return Toolchain(name, kind, version, commands, tuple(entry.get("probe", PROBES.get(kind, []))))
+    return Toolchain(name, kind, version, commands, _words(entry.get("probe", PROBES.get(kind))))
 
 
 def _version(kind: str, commands: dict[str, str]) -> str:

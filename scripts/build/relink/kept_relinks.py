@@ -14,11 +14,12 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from scripts.lib import json_record
-from scripts.lib.build_records import BuildIdentity, RelinkAnswers, RelinkRecord
+from scripts.lib.build_records import BuildIdentity, BuildPart, Keys
 from scripts.lib.host.causes import of_host
 from scripts.lib.host.process import CommandFailed
 from scripts.lib.host.workplace import SNAKEMAKE_STAMP
@@ -31,6 +32,62 @@ WANTED = "RELINKED"
 
 class NotRelinked(ValueError):
     """A build has no relink that could be measured; the text has the reason."""
+
+
+@dataclass(frozen=True)
+class Relink(BuildPart):
+    """One relink: `refused` is the reason why it cannot be measured, `moved_share` that of functions that moved."""
+
+    NULLS: ClassVar[Keys] = ("refused",)
+
+    number: int = 0
+    seed: str | None = None
+    order_sha256: str | None = None
+    functions_profiled: int | None = None
+    functions: int | None = None
+    moved_share: float | None = None
+    sha256: str | None = None
+    build_id: str | None = None
+    refused: str | None = None
+    wall_s: float | None = None
+
+
+@dataclass(frozen=True)
+class RelinkAnswers(BuildPart):
+    """relinked.json beside the answers of a build: which of its relinks answered as it did."""
+
+    NULLS: ClassVar[Keys] = ("relinks",)
+
+    sha256: str | None = None
+    relinks: list[Relink] = field(default_factory=list)
+
+    @property
+    def usable(self) -> list[int]:
+        """The numbers of the relinks that were not refused."""
+        return [relink.number for relink in self.relinks if not relink.refused]
+
+
+@dataclass(frozen=True)
+class RelinkRecord(RelinkAnswers):
+    """relinked.json beside a build: the relinks of the program `sha256`, or the reason why there are none."""
+
+    ORDER: ClassVar[Keys] = (
+        *("server", "build", "stage", "sha256", "refused", "lto", "repeated", "objects", "from_archives"),
+        *("archives_whole", "pairs_kept", "relinks", "wall_s"),
+    )
+    NULLS: ClassVar[Keys] = ("refused", "relinks")
+
+    server: str | None = None
+    build: str | None = None
+    stage: str | None = None
+    refused: str | None = None
+    lto: bool | None = None
+    repeated: bool | None = None
+    objects: int | None = None
+    from_archives: int | None = None
+    archives_whole: list[str] | None = None
+    pairs_kept: int | None = None
+    wall_s: float | None = None
 
 
 @dataclass
@@ -58,7 +115,8 @@ def refusal(*kinds: type[Exception]) -> Iterator[WhyRefused]:
 
 def wanted(folder: Path) -> int:
     """Return how often the build in a folder is relinked."""
-    return json.loads(os.environ.get(WANTED) or "{}").get(str(folder), 0)
+    counts: dict[str, int] = json.loads(os.environ.get(WANTED) or "{}")
+    return counts.get(str(folder), 0)
 
 
 def read_relinks(build: Path) -> RelinkRecord:

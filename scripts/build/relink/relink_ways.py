@@ -25,6 +25,7 @@ from pathlib import Path
 from scripts.build.compilation.compiler_calls import CompilerCall
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.build.relink import kept_relinks
+from scripts.build.relink.kept_relinks import Relink, RelinkRecord
 from scripts.build.relink.link_command import (
     Link,
     Piece,
@@ -37,7 +38,7 @@ from scripts.build.relink.link_command import (
 from scripts.build.relink.link_map import copy_pairs, is_gnu_map, shuffled, with_constructors
 from scripts.build.relink.relinking import Original, RelinkWay
 from scripts.lib import json_record
-from scripts.lib.build_records import BoltFacts, Relink, RelinkRecord
+from scripts.lib.build_records import BoltFacts
 from scripts.lib.host.process import run
 
 LEAST_MOVED = 0.5

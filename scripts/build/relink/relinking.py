@@ -14,9 +14,9 @@ from pathlib import Path
 from scripts.build.compilation import binary
 from scripts.build.compilation.functions import Function, difference, functions_of, moved_share, needed_names
 from scripts.build.relink import kept_relinks
-from scripts.build.relink.kept_relinks import refusal
+from scripts.build.relink.kept_relinks import Relink, RelinkRecord, refusal
 from scripts.lib import json_record
-from scripts.lib.build_records import BuildIdentity, Relink, RelinkRecord
+from scripts.lib.build_records import BuildIdentity
 from scripts.lib.host.entry import say
 from scripts.lib.recipe_models import BuildRecipe
 

@@ -50,10 +50,11 @@ def with_logins(server: str, sources: list[DeclaredSource]) -> list[DeclaredSour
     if not (memory := os.environ.get(VARIABLE)):
         return sources
     try:
-        return handed.take(memory).get(server, sources)
+        by_server: dict[str, list[DeclaredSource]] = handed.take(memory)
     except OSError as error:
         text = f"sources of {server}: the process that keeps the login cannot be asked ({memory}: {error.strerror})"
         raise ValueError(text) from error
+    return by_server.get(server, sources)
 
 
 def redacted(text: str, sources: list[DeclaredSource]) -> str:

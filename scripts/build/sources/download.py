@@ -63,7 +63,8 @@ def opened(address: Address, method: str = "GET", timeout_s: float | None = None
         name = handler if handler.endswith("Processor") else f"{handler}Handler"
         director.add_handler(getattr(urllib.request, name)())
     director.add_handler(_Redirects())
-    return director.open(request, timeout=timeout_s or TIMEOUT_S)
+    answer: HTTPResponse = director.open(request, timeout=timeout_s or TIMEOUT_S)
+    return answer
 
 
 def fetch(mirrors: list[Address], sha256: str, folder: Path) -> Path:

@@ -8,8 +8,8 @@ from typing import Any
 
 from scripts.build.sources import SourceError, debian, download, git, git_command, installed, maven
 from scripts.build.sources.debian import write_configuration
+from scripts.build.sources.declared import DeclaredSource
 from scripts.build.sources.kinds import (
-    DeclaredSource,
     kind_of,
     mirrors_of,
     source_candidates,

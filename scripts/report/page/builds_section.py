@@ -214,7 +214,7 @@ def _properties(study: ResolvedStudy, build: BuildFacts, facts: list[BuildFacts]
     if build.bolt:
         properties |= {"BOLT": _tool(build), "training of BOLT": build.bolt.training or "none"}
     for kind in ("common", "profile", "lto", "link"):
-        flags = compiled.flags.of_kind(kind)
+        flags = compiled.flags.values()[kind]
         unknown = NOTHING if compiled.flags else UNKNOWN_TEXT
         properties[f"flags, {kind}"] = unknown if flags is None else "\n".join(map(str, flags)) or "none"
     told = {f"binary: {key.replace('_', ' ')}": _facts_text(value) for key, value in (build.told or {}).items()}
@@ -338,7 +338,7 @@ def _instrumentation_sentence(
         if run.tps and run.clients is not None and (value := values.get((run.workload, run.clients)))
     ]
     if speeds:
-        text = f"{name} in training gave, of the transactions per second of {study['reference']}: {listing(speeds)}"
+        text = f"{name} in training gave, of the transactions per second of {study.reference}: {listing(speeds)}"
         return f"{text}. One run each, so without an interval."
     return f"{name} was trained with {_clients(runs)}, {_other(runs, study)}"
 

@@ -13,11 +13,11 @@ import pytest
 
 from scripts.build.compilation.functions import difference, functions_of, moved_share
 from scripts.build.relink import kept_relinks
+from scripts.build.relink.kept_relinks import Relink
 from scripts.build.relink.link_command import take_apart
 from scripts.build.relink.relink_ways import by_linker, pairs_to_keep, repeat_link, uses_lto
 from scripts.build.relink.relinking import Original, relink_build
 from scripts.lib import json_record
-from scripts.lib.build_records import Relink
 from scripts.lib.host.process import CommandFailed
 from scripts.lib.vocabulary import FailureKind
 from tests.made.linked import PARTS, SERVER, linked

@@ -14,10 +14,11 @@ import pytest
 from scripts.build.compilation import binary, bolt
 from scripts.build.compilation.functions import functions_of, moved_share
 from scripts.build.relink import kept_relinks
+from scripts.build.relink.kept_relinks import Relink, RelinkRecord
 from scripts.build.relink.relink_ways import ByBolt, by_bolt, by_linker
 from scripts.build.relink.relinking import relink_build
 from scripts.lib import json_record
-from scripts.lib.build_records import BoltFacts, Relink, RelinkRecord
+from scripts.lib.build_records import BoltFacts
 from tests.made.declared import bolted as bolted_recipe
 from tests.made.linked import SERVER, linked
 
