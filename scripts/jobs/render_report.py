@@ -1,12 +1,11 @@
 """Render report.html, summary.md and answer.json of a study from its tables, figures and records."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 
 from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs, TrainedProfile
 from scripts.lib.host import entry
-from scripts.lib.json_record import read, read_part, write_text
+from scripts.lib.json_record import RecordPart, read, read_part, write_text
 from scripts.lib.resolved_study import read_study
 from scripts.measure.engine.run_record import Run, read_diagnosis
 from scripts.report.analysis import dictionary
@@ -16,17 +15,8 @@ from scripts.report.page.render import render_markdown, render_page
 from scripts.report.page.runs_section import MOST_UNFOLDED
 from scripts.report.page.study_report import Evidence, StudyReport
 
-# Kind of records -> the function that reads one.
-RECORDS = {
-    "facts": partial(read_part, BuildFacts),
-    "audits": partial(read_part, Audit),
-    "checks": partial(read_part, Check),
-    "proofs": partial(read_part, Proofs),
-    "profiles": partial(read_part, TrainedProfile),
-    "sources": read,
-    "datasets": read,
-    "diagnoses": read_diagnosis,
-}
+# Kinds of records beside those of runs.
+RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets", "diagnoses")
 TABLES = (
     "runs", "comparisons", "cells", "overall", "overall_unflagged", "calibration", "relinked", "ladder", "bounds",
     "files", "factors", "effects", "statements", "against", "operations",
@@ -55,11 +45,19 @@ def main(
     declared = read_study(study)
     names = (*TABLES, *(dictionary.IMPORTED if declared.is_imported else ()))
     tables_by_name = {name: read_csv(tables[name]) for name in names}
+    files = {kind: records.get(kind, []) for kind in RECORDS}
     evidence = Evidence(
         study=declared,
         tables=tables_by_name,
         records=list(_lean(listed(runs_list))),
-        **{kind: [RECORDS[kind](path) for path in records.get(kind, [])] for kind in RECORDS},
+        facts=_parts(BuildFacts, files["facts"]),
+        audits=_parts(Audit, files["audits"]),
+        checks=_parts(Check, files["checks"]),
+        proofs=_parts(Proofs, files["proofs"]),
+        profiles=_parts(TrainedProfile, files["profiles"]),
+        sources=list(map(read, files["sources"])),
+        datasets=list(map(read, files["datasets"])),
+        diagnoses=list(map(read_diagnosis, files["diagnoses"])),
         figures=_read_figures(figures, figure_names(declared, len(tables_by_name["factors"]) > 0)),
         folder=output.parent,
         archive=archive,
@@ -68,6 +66,10 @@ def main(
     report.answer.write(answer)
     write_text(summary, render_markdown("summary.md.j2", {"summary": report.summary()}))
     write_text(output, render_page(report.page()))
+
+
+def _parts(kind: type[RecordPart], files: Iterable[Path]) -> list[RecordPart]:
+    return [read_part(kind, file) for file in files]
 
 
 def _read_figures(folder: Path, names: Iterable[str]) -> dict[str, str]:
@@ -84,7 +86,7 @@ def _lean(files: list[Path]) -> Iterator[Run]:
             continue
         if run.outcome == "ok":
             shown_variants.add(run.variant)
-        yield from read_records([run.path])
+        yield from read_records([run.path] if run.path else [])
 
 
 if __name__ == "__main__":

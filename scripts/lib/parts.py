@@ -149,7 +149,7 @@ def _collection_reader(outer: type | None, inner: Reader | None) -> Reader:
         match value:
             case dict() if outer is dict:
                 return {key: read(part, f"{where}.{key}") for key, part in value.items()}
-            case list() if outer is not dict:
+            case list() | tuple() if outer is not dict:
                 items = [read(item, f"{where}.{index}") for index, item in enumerate(value)]
                 return tuple(items) if outer is tuple else items
         raise TypeError(f"{where}: {value!r}, expected {'an object' if outer is dict else 'a list'}")

@@ -64,6 +64,15 @@ class OverallRow(MeanRow, Protocol):
     n_flagged: int
 
 
+class CalibrationRow(Protocol):
+    """A row of calibration.csv."""
+
+    metric: str
+    chi2: float
+    n_cells: int
+    widened: float
+
+
 class EffectRow(MeanRow, Protocol):
     """A row of effects.csv; workload and clients are missing over all cells."""
 
@@ -131,3 +140,23 @@ class RelinkedRow(Protocol):
     moved_low: float
     moved_high: float
     n_relinks: int
+
+
+class RunRow(Protocol):
+    """The columns that name a run."""
+
+    variant: str
+    workload: str
+    clients: int
+    repetition: int
+
+
+class LadderRow(Protocol):
+    """A row of ladder.csv: TPS at a client count as a share of that at the best one."""
+
+    clients: int
+    share: float
+    share_low: float
+    share_high: float
+    best_clients: int
+    n_ok: int

@@ -43,15 +43,15 @@ OF_CHANGE = (
 def diagnosis_section(study: ResolvedStudy, table: pd.DataFrame, records: list[Diagnosis]) -> Section | None:
     """Return every cell that was looked into; None without any. `table` is cells.csv."""
     cells = diagnosed_cells(study, table, records)
-    blocks = [block for place, cell in enumerate(cells) for block in _cell_blocks(study, cell, place)]
+    blocks = [block for number, cell in enumerate(cells) for block in _cell_blocks(study, cell, number)]
     if not blocks:
         return None
     seconds = f" of {study.diagnose.seconds} s" if study.diagnose else ""
-    said = Prose(TOOLS_TEXT.format(seconds=seconds))
-    return Section("diagnosis", "Inside the server", (said, *blocks), nav="Inside the server")
+    introduction = Prose(TOOLS_TEXT.format(seconds=seconds))
+    return Section("diagnosis", "Inside the server", (introduction, *blocks), nav="Inside the server")
 
 
-def _cell_blocks(study: ResolvedStudy, cell: DiagnosedCell, place: int) -> Iterator[PageBlock]:
+def _cell_blocks(study: ResolvedStudy, cell: DiagnosedCell, number: int) -> Iterator[PageBlock]:
     yield Heading(f"{cell.workload}, {plural(cell.clients, 'client')}")
     for names, reason in _lost(cell):
         yield Prose(f"Failed: {names}: {reason}", "worse")
@@ -65,44 +65,49 @@ def _cell_blocks(study: ResolvedStudy, cell: DiagnosedCell, place: int) -> Itera
         *diagnosis_tables.system_call_tables(cell),
         *diagnosis_tables.sync_tables(cell),
     ]
-    yield from (each for each in tables if each.blocks)
-    if drawings := list(_sync_figures(study, cell, place)):
+    yield from (fold for fold in tables if fold.blocks)
+    if drawings := list(_sync_figures(study, cell, number)):
         yield Figures(drawings)
     yield from _reports(cell)
 
 
 def _cpu_sentences(cell: DiagnosedCell) -> Iterator[str]:
     """Yield one sentence per variant on the functions whose CPU time differs most from the reference's."""
-    for variant, ours in cell.samples.items():
-        theirs = cell.reference_samples(variant)
-        if theirs is None or math.isnan(ours.cpu_us + theirs.cpu_us):
+    for variant, samples in cell.samples.items():
+        base = cell.reference_samples(variant)
+        if base is None or math.isnan(samples.cpu_us + base.cpu_us):
             continue
-        found = {
-            name: profile_difference(ours, ours.own[name], theirs, theirs.own[name])
-            for name in {**ours.own, **theirs.own}
+        differences = {
+            name: profile_difference(samples, samples.own[name], base, base.own[name])
+            for name in {**samples.own, **base.own}
         }
-        shown = sorted((name for name in found if found[name].shown), key=lambda name: -abs(found[name].us))
+        shown = sorted(
+            (name for name in differences if differences[name].shown), key=lambda name: -abs(differences[name].us)
+        )
         named = [
-            f"{name} ({change_text(found[name].us)} ± {count(found[name].half_us)} µs)" for name in shown[:MOST_NAMED]
+            f"{name} ({change_text(differences[name].us)} ± {count(differences[name].half_us)} µs)"
+            for name in shown[:MOST_NAMED]
         ]
         most = f"Largest differences, in the functions themselves: {listing(named)}." if named else NONE_DIFFERS
         yield (
-            f"{variant} takes {count(ours.cpu_us)} µs of server CPU per transaction, {cell.reference} "
-            f"{count(theirs.cpu_us)} µs. {most}"
+            f"{variant} takes {count(samples.cpu_us)} µs of server CPU per transaction, {cell.reference} "
+            f"{count(base.cpu_us)} µs. {most}"
         )
 
 
 def _wait_sentences(cell: DiagnosedCell) -> Iterator[str]:
     """Yield one sentence per variant on the share of time that its connections waited, and for what most."""
-    found = cell.of("waits")
-    for variant, made in found.items():
-        rows = [row for row in made.diagnosis["waits"] if row["who"] == "connections"]
-        own = [row for row in rows if not diagnosis_tables.client_words(row["event"], found)]
-        all_s = cell.clients * made.window.duration_s
-        client_s, own_s = (sum(row["seconds"] for row in some) for some in ([r for r in rows if r not in own], own))
-        most = max(own, key=lambda row: row["seconds"], default=None)
-        named = f", {percent(most['seconds'] / own_s, 0)} of that in {most['event']}" if own_s else ""
-        rest = "; for the rest they ran or waited untimed" if made.diagnosis["samples"] is None else ""
+    diagnoses = cell.of("waits")
+    for variant, diagnosis in diagnoses.items():
+        rows = [row for row in diagnosis.diagnosis["waits"] if row["who"] == "connections"]
+        server_waits = [row for row in rows if not diagnosis_tables.client_words(row["event"], diagnoses)]
+        all_s = cell.clients * diagnosis_tables.window_s(diagnosis)
+        client_s, own_s = (
+            sum(row["seconds"] for row in some) for some in ([r for r in rows if r not in server_waits], server_waits)
+        )
+        most = max(server_waits, key=lambda row: row["seconds"], default=None)
+        named = f", {percent(most['seconds'] / own_s, 0)} of that in {most['event']}" if most and own_s else ""
+        rest = "; for the rest they ran or waited untimed" if diagnosis.diagnosis["samples"] is None else ""
         yield (
             f"Under {variant} connections spent {percent(client_s / all_s, 0)} of their time waiting for the load "
             f"generator and {percent(own_s / all_s, 0)} in events that the server reports{named}{rest}."
@@ -116,45 +121,45 @@ def _lost(cell: DiagnosedCell) -> Iterator[tuple[str, str]]:
 
 
 def _flames(cell: DiagnosedCell) -> Iterator[PageBlock]:
-    for variant, ours in cell.samples.items():
-        beside = cell.reference_samples(variant)
-        made = cell.of("perf")[variant]
-        program = Path(made.commands["server"][0]).name
-        named = ours.total and 1 - sum(n for name, n in ours.own.items() if name.startswith("[")) / ours.total
-        event = made.diagnosis["event"].partition(":")[0]
+    for variant, samples in cell.samples.items():
+        base = cell.reference_samples(variant)
+        diagnosis = cell.of("perf")[variant]
+        program = Path(diagnosis.commands["server"][0]).name
+        named = samples.total and 1 - sum(n for name, n in samples.own.items() if name.startswith("[")) / samples.total
+        event = diagnosis.diagnosis["event"].partition(":")[0]
         caption = (
-            f"{variant}: {plural(ours.total, 'sample')} of {event}, {count(ours.cpu_us)} µs of server CPU per "
+            f"{variant}: {plural(samples.total, 'sample')} of {event}, {count(samples.cpu_us)} µs of server CPU per "
             f"transaction; the function is known in {percent(named, 0)} of them"
         )
         yield Prose(caption, "label", variant)
-        yield Figures([draw_flame_graph(ours, f"flame graph of {variant}", program, beside)], "flames")
-        yield Legend(OF_CHANGE if beside else OF_CODE)
+        yield Figures([draw_flame_graph(samples, f"flame graph of {variant}", program, base)], "flames")
+        yield Legend(OF_CHANGE if base else OF_CODE)
     if cell.samples:
         yield Prose(FLAMES_TEXT, "quiet")
 
 
-def _sync_figures(study: ResolvedStudy, cell: DiagnosedCell, place: int) -> Iterator[Markup]:
-    found = {name: _together(made.diagnosis["syncs"]) for name, made in cell.of("fsyncs").items()}
-    if known := {name: each for name, each in found.items() if each["count"]}:
+def _sync_figures(study: ResolvedStudy, cell: DiagnosedCell, number: int) -> Iterator[Markup]:
+    by_variant = {name: _together(diagnosis.diagnosis["syncs"]) for name, diagnosis in cell.of("fsyncs").items()}
+    if drawn := {name: calls for name, calls in by_variant.items() if calls["count"]}:
         look = look_of(list(study.variants), study.reference)
         # Few studies have this chart: the others do not wait 2 s for matplotlib.
         from scripts.report.page.figures.values import draw_sync_chart
 
-        yield Markup(draw_sync_chart(known, look, f"syncs-{place}"))
+        yield Markup(draw_sync_chart(drawn, look, f"syncs-{number}"))
 
 
 def _together(syncs: dict[str, dict[str, list[int]]]) -> dict[str, list[int]]:
     """Return the durations of all kinds of calls together."""
-    every = sorted(pair for each in syncs.values() for pair in zip(each["duration_us"], each["count"], strict=True))
-    return {"duration_us": [us for us, _ in every], "count": [number for _, number in every]}
+    pairs = sorted(pair for calls in syncs.values() for pair in zip(calls["duration_us"], calls["count"], strict=True))
+    return {"duration_us": [us for us, _ in pairs], "count": [number for _, number in pairs]}
 
 
 def _reports(cell: DiagnosedCell) -> Iterator[Fold]:
     """Yield the engine's own reports around one diagnosis of each variant."""
     seen = set()
-    for made in cell.records:
-        if made.variant not in seen and made.engine_report:
-            seen.add(made.variant)
-            report = made.engine_report
-            texts = (Verbatim(report.before, "before the load"), Verbatim(report.after, "after it"))
-            yield Fold(f"The engine's own report: {made.variant}", texts)
+    for diagnosis in cell.records:
+        if diagnosis.variant not in seen and diagnosis.engine_report:
+            seen.add(diagnosis.variant)
+            report = diagnosis.engine_report
+            texts = (Verbatim(report.before or "", "before the load"), Verbatim(report.after or "", "after it"))
+            yield Fold(f"The engine's own report: {diagnosis.variant}", texts)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +12,13 @@ from scripts.lib.vocabulary import AA, CELL, RELINKED, RUN
 from scripts.lib.wording import NOTHING, before_after, by_width, count, missing
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis.calibration import calibration_table, widening
+from scripts.report.analysis.columns import Row
 from scripts.report.analysis.comparison import terms_of
-from scripts.report.analysis.intervals import Interval, cell_intervals, reference_means
+from scripts.report.analysis.intervals import cell_intervals, reference_means
 from scripts.report.analysis.metrics import LEVELS
 from scripts.report.analysis.pairing import arms_of, block_names, judged_runs
 from scripts.report.analysis.run_columns import block_name
+from scripts.report.analysis.spreads import Interval
 from scripts.report.page import engine_section
 from scripts.report.page.document import Cell, Fold, Head, Heading, PageBlock, Prose, Table, table_row, word_heads
 
@@ -55,10 +56,10 @@ EFFORT_TEXT = (
 
 def effort_fold(study: ResolvedStudy, runs: pd.DataFrame, records: Iterable[Run]) -> Fold | None:
     """Return what a transaction cost the server, workload by workload; None where nothing is known of it."""
-    if not (found := efforts(study, runs, records)):
+    if not (shown := efforts(study, runs, records)):
         return None
     blocks: list[PageBlock] = [Prose(EFFORT_TEXT.format(reference=study.reference))]
-    for effort in found:
+    for effort in shown:
         none = Markup(' <span class="quiet">(none in any cell: {})</span>').format(", ".join(effort.none))
         blocks += [Heading(Markup("{}{}").format(effort.workload, none if effort.none else ""), 4), effort.table]
     return Fold("What a transaction cost the server", blocks, id="efforts")
@@ -78,8 +79,8 @@ def efforts(study: ResolvedStudy, runs: pd.DataFrame, records: Iterable[Run]) ->
     sums = amounts.groupby([*CELL, "name"], sort=False)[["amount", "per"]].sum()
     values = (sums["amount"] / sums["per"]).to_dict()
     ratios = _ratios(study, runs, amounts, list(names))
-    made = [_effort(study, workload, names, values, ratios) for workload in study.workloads]
-    return [effort for effort in made if effort.table and len(effort.table.heads) > len(PLACES)]
+    tables = [_effort(study, workload, names, values, ratios) for workload in study.workloads]
+    return [effort for effort in tables if effort.table and len(effort.table.heads) > len(PLACES)]
 
 
 def _amounts(runs: pd.DataFrame, records: Iterable[Run]) -> pd.DataFrame:
@@ -88,31 +89,34 @@ def _amounts(runs: pd.DataFrame, records: Iterable[Run]) -> pd.DataFrame:
     blocks = block_names(ok)
     places = dict(zip(zip(*(ok[name] for name in RUN), blocks, strict=True), ok.index, strict=True))
     rows = [
-        {**dict(zip(CELL, cell, strict=True)), "place": place, "name": name, "amount": float(amount), "per": float(per)}
+        {
+            **dict(zip(CELL, cell, strict=True)),
+            "place": row_index,
+            "name": name,
+            "amount": float(amount),
+            "per": float(per),
+        }
         for name in WINDOW
-        for *cell, place, amount, per in zip(
+        for *cell, row_index, amount, per in zip(
             *(ok[key] for key in CELL), ok.index, ok[name], ok["transactions"], strict=True
         )
         if not missing(amount) and per > 0
     ]
     for run in records:
-        place = places.get((*run.key, block_name(run.block, *run.key[1:])))
-        if place is not None:
+        row_index = places.get((*run.key, block_name(run.block, *run.key[1:])))
+        if row_index is not None:
             cell = dict(zip(CELL, run.cell, strict=True))
-            rows += [{**cell, "place": place, **row} for row in _of_call(run)]
+            rows += [{**cell, "place": row_index, **row} for row in _of_call(run)]
     return pd.DataFrame(rows, columns=[*CELL, "place", "name", "amount", "per"])
 
 
-def _of_call(run: Run) -> Iterator[dict[str, Any]]:
-    grown = {name: float(edges.after - edges.before) for name, edges in run.counters.items()}
-    if grown.get(COMMITS, 0) > 0:
-        for name in filter(_is_work, grown):
-            yield {"name": name, "amount": grown[name], "per": grown[COMMITS]}
-
-
-def _is_work(name: str) -> bool:
-    """Return whether a counter's growth over a call is to be divided by its commits."""
-    return name not in LEVELS and name != COMMITS and not name.startswith(engine_section.CHANGE_BUFFER_PREFIX)
+def _of_call(run: Run) -> Iterator[Row]:
+    """Yield the growth over a call of each counter that is to be divided by its commits."""
+    grown = {name: engine_section.grown(edges) for name, edges in run.counters.items()}
+    commits = grown.pop(COMMITS, None) or 0
+    for name, growth in grown.items() if commits > 0 else ():
+        if growth is not None and name not in LEVELS and not name.startswith(engine_section.CHANGE_BUFFER_PREFIX):
+            yield {"name": name, "amount": float(growth), "per": float(commits)}
 
 
 def _ratios(
@@ -126,15 +130,15 @@ def _ratios(
     judged = judged_runs(wide[(wide["variant"] != RELINKED).to_numpy()], terms.reference)
     arms = arms_of(judged, terms.reference, terms.metrics, terms.timed)
     factors = widening(calibration_table(arms), terms.wider)
-    found = {}
+    ratios = {}
     for name, metric in zip(names, terms.metrics, strict=True):
         cells, y, _ = arms.of(metric)
         contrasts = arms.contrasts(metric)
         references = np.exp(np.transpose(reference_means(y, contrasts)))
-        for cell, intervals, theirs in zip(cells, cell_intervals(y, contrasts), references, strict=True):
-            for variant, interval, reference in zip(arms.compared, intervals, theirs, strict=True):
-                found[variant, *cell, name] = ReferenceRatio(float(reference), interval.widened(factors[metric]))
-    return found
+        for cell, intervals, references_of_cell in zip(cells, cell_intervals(y, contrasts), references, strict=True):
+            for variant, interval, reference in zip(arms.compared, intervals, references_of_cell, strict=True):
+                ratios[variant, *cell, name] = ReferenceRatio(float(reference), interval.widened(factors[metric]))
+    return ratios
 
 
 def _effort(
@@ -145,8 +149,8 @@ def _effort(
     ratios: Mapping[tuple, ReferenceRatio],
 ) -> Effort:
     cells = [(name, workload, clients) for clients in study.clients for name in study.variants]
-    known = [name for name in names if any((*cell, name) in values for cell in cells)]
-    shown = [name for name in known if any(values.get((*cell, name)) for cell in cells)]
+    measured = [name for name in names if any((*cell, name) in values for cell in cells)]
+    shown = [name for name in measured if any(values.get((*cell, name)) for cell in cells)]
     rows = tuple(
         table_row(
             cell[0],
@@ -155,25 +159,26 @@ def _effort(
             style="aa" if cell[0] == AA else "",
         )
         for cell in cells
-        if any((*cell, name) in values for name in known)
+        if any((*cell, name) in values for name in measured)
     )
-    none = tuple(names[name] for name in known if name not in shown)
+    none = tuple(names[name] for name in measured if name not in shown)
     heads = (*PLACES, *(Head(names[name]) for name in shown))
     return Effort(workload, Table(heads, rows, style="values wrapped"), none)
 
 
 def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, ReferenceRatio]) -> Cell:
-    value, beside = values.get(key), ratios.get(key)
+    value, of_reference = values.get(key), ratios.get(key)
     if missing(value):
         return Cell(NOTHING, (), "hole")
-    if beside is None or np.isnan(beside.interval.mean):
+    if of_reference is None or np.isnan(of_reference.interval.mean):
         return Cell(_amount_text(value))
     ratio, low, high = (
-        float(np.exp(part)) for part in (beside.interval.mean, beside.interval.low, beside.interval.high)
+        float(np.exp(part))
+        for part in (of_reference.interval.mean, of_reference.interval.low, of_reference.interval.high)
     )
     text, bounds = by_width(ratio, low, high)
     note = f"× {text}" if bounds == NOTHING else f"× {text} ({bounds})"
-    return Cell(before_after(beside.reference, beside.reference * ratio, _amount_text), (note,))
+    return Cell(before_after(of_reference.reference, of_reference.reference * ratio, _amount_text), (note,))
 
 
 def _amount_text(value: float) -> str:

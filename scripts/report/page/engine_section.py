@@ -221,7 +221,10 @@ def _used(counters: Counters) -> bool:
 
 
 def grown(edges: Edges | None) -> float | None:
-    return edges.after - edges.before if edges else None
+    """Return by how much a counter grew, None where an edge is unknown."""
+    if edges is None or edges.after is None or edges.before is None:
+        return None
+    return edges.after - edges.before
 
 
 def _means(runs: list[Counters]) -> Iterable[float | None]:
@@ -229,7 +232,7 @@ def _means(runs: list[Counters]) -> Iterable[float | None]:
     for name in OPERATIONS:
         yield _mean(grown(run.get(f"{CHANGE_BUFFER_PREFIX}merged_{name}")) for run in runs)
     gone = [[grown(run.get(f"{CHANGE_BUFFER_PREFIX}discarded_{name}")) for name in OPERATIONS] for run in runs]
-    yield _mean(None if None in counts else sum(counts) for counts in gone)
+    yield _mean(None if None in counts else sum(filter(None, counts)) for counts in gone)
     for edge in ("before", "after"):
         pages = (run.get(f"{CHANGE_BUFFER_PREFIX}pages") for run in runs)
         yield _mean(getattr(edges, edge) if edges else None for edges in pages)
@@ -303,8 +306,8 @@ def engine_fold(study: ResolvedStudy, records: list[Run]) -> Fold | None:
         Fold(
             Markup('{} <span class="quiet">({})</span>').format(name, _run_text(run)),
             (
-                Verbatim(run.engine_report.before, "before the measuring call"),
-                Verbatim(run.engine_report.after, "after it"),
+                Verbatim(run.engine_report.before or "", "before the measuring call"),
+                Verbatim(run.engine_report.after or "", "after it"),
             ),
         )
         for name, run in runs

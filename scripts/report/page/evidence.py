@@ -1,6 +1,6 @@
-"""Everything that the report of a study is made of, and what it answers."""
+"""Everything that the report of a study is made of, what it answers, and sentences about it as a whole."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,19 +9,21 @@ import pandas as pd
 
 from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs, TrainedProfile
 from scripts.lib.resolved_study import ResolvedStudy
+from scripts.lib.wording import duration, plural
 from scripts.measure.engine.run_record import Diagnosis, Run
 from scripts.report.analysis import held_out
 from scripts.report.analysis.expectations import judged_expectations, word_of
+from scripts.report.analysis.levels import cells_of
+from scripts.report.analysis.metrics import METRICS
 from scripts.report.page import (
     build_findings,
     effects_section,
     first_screen,
     imported_answers,
-    running_servers_section,
+    machine_section,
 )
 from scripts.report.page.results import Results
-from scripts.report.page.study_answer import JudgedExpectation, RatioRow, StudyAnswer
-from scripts.report.page.study_sentences import partial_sentence
+from scripts.report.page.study_answer import ESTABLISHED, JudgedExpectation, RatioRow, StudyAnswer
 from scripts.report.page.verdict import study_answer
 
 Record = dict[str, Any]
@@ -71,9 +73,8 @@ def answer_of(evidence: Evidence, shown: Results, split: Mapping[str, held_out.S
         answers, answer, bad, plain = imported_answers.first_answers(study, tables)
     else:
         answers = study_answer(study, tables, lost, split)
-        answer, (bad, plain) = (
-            of(study, tables, answers) for of in (first_screen.answer_sentence, first_screen.doubts)
-        )
+        answer = first_screen.answer_sentence(study, tables, answers)
+        bad, plain = first_screen.doubts(study, tables, answers)
     judged = list(judged_expectations(study, tables))
     return StudyAnswer(
         study=study.study,
@@ -85,7 +86,7 @@ def answer_of(evidence: Evidence, shown: Results, split: Mapping[str, held_out.S
         doubts=bad,
         powers=plain,
         machine=first_screen.machine_line(study, evidence.records, evidence.sources, evidence.datasets),
-        running=running_servers_section.sentences(evidence.records),
+        running=machine_section.running_sentences(evidence.records),
         reference=study.reference,
         quantities=shown.heads,
         rows=[RatioRow(row.variant, row.label, list(row.fields)) for row in shown.rows],
@@ -93,4 +94,41 @@ def answer_of(evidence: Evidence, shown: Results, split: Mapping[str, held_out.S
         variants=answers,
         word=word_of(judged),
         expectations=[JudgedExpectation(expectation.text, expectation.state) for expectation in judged],
+    )
+
+
+def caption(study: ResolvedStudy, shown: Results) -> str:
+    """Return what the marks of the first screen's figure are."""
+    if study.is_imported:
+        return "Thick: mean over all cells; small: each cell; Welch's 95 % intervals from unpaired repetitions."
+    cells = "each workload" if len(study.clients) == 1 else "each workload and client count"
+    text = f"Thick: mean with its 95 % interval; small: {cells}. Bold: established, {ESTABLISHED}."
+    return f"{text} CPU is the server's." if METRICS["cpu_us_per_tx"] in shown.metrics else text
+
+
+def measured_at(runs: pd.DataFrame) -> str:
+    """Return when the first run began and how long all took; empty where no date is known."""
+    began, ended = (pd.to_datetime(value, unit="s") for value in (runs["started_at"].min(), runs["ended_at"].max()))
+    return "" if pd.isna(began) else f"{began:%Y-%m-%d %H:%M} UTC, {duration((ended - began).total_seconds())}"
+
+
+def extent(study: ResolvedStudy, runs: pd.DataFrame) -> str:
+    """Return how many runs, variants, workloads, client counts and repetitions a study has; of an import its cells."""
+    counted: dict[str, Sized] = {"variant": study.variants, "workload": study.workloads, "client count": study.clients}
+    if study.is_imported:
+        parts = [plural(len(entries), noun) for noun, entries in (counted | {"cell": cells_of(study)}).items()]
+        return f"{plural(int((runs['outcome'] != 'missing').sum()), 'log')}: {', '.join(parts)}"
+    shown = (name for name, entries in counted.items() if name != "client count" or len(entries) > 1)
+    parts = [plural(len(counted[name]), name) for name in shown]
+    return f"{plural(len(runs), 'run')}: {', '.join(parts)}, {plural(study.repetitions, 'repetition')}"
+
+
+def partial_sentence(study: ResolvedStudy, runs: pd.DataFrame) -> str:
+    """Return the sentence above a report made before the end of its study; nothing for a whole study."""
+    if not study.partial:
+        return ""
+    count = int((runs["outcome"] != "missing").sum())
+    return (
+        f"Partial: {count} of {plural(len(runs), 'planned run')}. Runs not yet made are shown as holes, and no verdict "
+        "is final: stopping a study as soon as its figures look right finds effects that are chance."
     )

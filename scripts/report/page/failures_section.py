@@ -1,13 +1,14 @@
 """Failed runs for the page: equal failures once, what a server that does not start said, and what helps."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from scripts.lib.failure_reasons import alike, cause_text
 from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief, listing, plural
+from scripts.report.analysis.table_rows import RunRow
 from scripts.report.page.value_tables import repetitions
 
 KIND_TEXTS = {
@@ -46,27 +47,27 @@ def refusals(runs: pd.DataFrame) -> dict[str, Refusal]:
 
     `runs` is runs.csv. Records of earlier releases have no kind of their failures, and are not among them.
     """
-    found = {}
-    for variant, own in runs[runs["outcome"] != "missing"].groupby("variant", sort=False):
-        if not (own["outcome"] == "failed").all() or own["failure"].isna().any():
+    by_variant = {}
+    for variant, rows_of_variant in runs[runs["outcome"] != "missing"].groupby("variant", sort=False):
+        if not (rows_of_variant["outcome"] == "failed").all() or rows_of_variant["failure"].isna().any():
             continue
-        rows = list(own.fillna({"cause": ""}).itertuples())
+        rows = list(rows_of_variant.fillna({"cause": ""}).itertuples())
         first, *others = alike(rows, lambda row: f"{row.failure}: {row.cause}")
         kind = FailureKind(first.things[0].failure)
-        found[variant] = Refusal(kind, cause_text(first.things[0].cause), len(rows), len(others))
-    return found
+        by_variant[variant] = Refusal(kind, cause_text(first.things[0].cause), len(rows), len(others))
+    return by_variant
 
 
 def remedy(runs: pd.DataFrame) -> str:
     """Return what helps against the runs that failed: an option that a server refuses is no case for `make retry`."""
     failed = runs[runs["outcome"] == "failed"]
     options = failed["failure"].isin((FailureKind.OPTION, FailureKind.VALUE))
-    left = "Cells without runs are left out of the means."
+    start = "Cells without runs are left out of the means."
     if options.any() and options.all():
-        return f"{left} {CORRECT_OPTION}"
+        return f"{start} {CORRECT_OPTION}"
     named = listing(list(dict.fromkeys(failed.loc[options, "variant"])))
     first = f"Of {named}, correct the option in the study, which the server refuses again. " if named else ""
-    return f"{left} {first}{READ_REASON}"
+    return f"{start} {first}{READ_REASON}"
 
 
 def failure_lines(runs: pd.DataFrame) -> tuple[str, ...]:
@@ -80,9 +81,9 @@ def failure_lines(runs: pd.DataFrame) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _where(runs: tuple) -> str:
+def _where(runs: Iterable[RunRow]) -> str:
     """Return the cells of runs with their repetitions in words; of many cells the first few."""
-    cells: dict[tuple[str, int], list[Any]] = {}
+    cells: dict[tuple[str, int], list[RunRow]] = {}
     for run in runs:
         cells.setdefault((run.workload, int(run.clients)), []).append(run)
     texts = [f"{load}, {plural(clients, 'client')}, {repetitions(rows)}" for (load, clients), rows in cells.items()]

@@ -12,15 +12,23 @@ from scripts.lib.wording import interval, listing, missing, percent, plural, rat
 from scripts.report.analysis import stats
 from scripts.report.analysis.comparison import warning_set
 from scripts.report.analysis.metrics import EVERY, SCRIPT, Metric, leading
+from scripts.report.analysis.table_rows import CalibrationRow, OverallRow, StatementRow
 from scripts.report.page import build_findings, failures_section
 from scripts.report.page.build_findings import Built, audited, checked, proven
 from scripts.report.page.document import FindingList, Fold, Heading, PageBlock, Prose, Section, grid
 from scripts.report.page.failures_section import failure_lines
 from scripts.report.page.finding import Finding, State, Topic
-from scripts.report.page.measuring_section import method_finding, overlaps, own_share, phase_split, run_name, run_order
+from scripts.report.page.measuring_section import (
+    method_finding,
+    overlaps,
+    own_share,
+    phase_split,
+    run_name,
+    run_order,
+    supplies_finding,
+)
 from scripts.report.page.relink_section import relinks_finding
 from scripts.report.page.slices_section import waiting_finding
-from scripts.report.page.supplies_section import supplies_finding
 from scripts.report.page.verdict import measured
 from scripts.report.page.words import verdict_word
 
@@ -92,15 +100,15 @@ def statement_findings(statements: pd.DataFrame) -> list[Finding]:
     if statements.empty:
         return []
     lines = tuple(dict.fromkeys(line for row in statements.itertuples() if (line := _statement_line(row))))
-    asked = statements[["workload", "statement"]].drop_duplicates()
+    statements_sent = statements[["workload", "statement"]].drop_duplicates()
     if lines:
         text = "Some answers differ in number or content of their rows; these pairs give no ratio for the statement."
         return [SAME_ROWS.look(text, lines)]
-    text = f"{plural(len(asked), 'timed statement')} had the same number of rows with the same checksum"
+    text = f"{plural(len(statements_sent), 'timed statement')} had the same number of rows with the same checksum"
     return [SAME_ROWS.good(f"{text} in every variant, pass and run.")]
 
 
-def _statement_line(row: tuple) -> str:
+def _statement_line(row: StatementRow) -> str:
     where = f"{row.variant}, {row.workload}, {row.statement}, {row.cache}"
     if row.n_answers > 1:
         return f"{where}: {int(row.n_answers)} different answers in {plural(int(row.n_ok), 'run')}"
@@ -151,9 +159,9 @@ def aa_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], reference: s
         return AA_TOPIC.look("The reference was not measured a second time, so nothing checks the intervals.")
     lead = leading(rows)
     # The programs of MySQL 5.5 have no build-id.
-    ours = runs[runs["variant"].isin((reference, AA))]
-    key, noun = ("build_id", "build-id") if ours["build_id"].notna().any() else ("server_sha256", "program")
-    builds = [set(ours.loc[ours["variant"] == name, key].dropna()) for name in (reference, AA)]
+    both = runs[runs["variant"].isin((reference, AA))]
+    key, noun = ("build_id", "build-id") if both["build_id"].notna().any() else ("server_sha256", "program")
+    builds = [set(both.loc[both["variant"] == name, key].dropna()) for name in (reference, AA)]
     same = builds[0] == builds[1] and len(builds[0]) == 1
     text = f"{lead.label}: {measured(rows[lead.name])}. {_misses(tables['calibration'])} "
     text += f"Both ran the same {noun}." if same else f"The two did not run the same {noun}: this is not A/A."
@@ -169,10 +177,10 @@ def _misses(calibration: pd.DataFrame) -> str:
     return f"Of {plural(of, 'interval')} in all cells and quantities {missed} miss 1; by chance at most 1 in 20 does."
 
 
-def _widened_text(row: tuple) -> str:
-    found = f"the reference differs from itself by more than the intervals say (chi² {row.chi2:.0f} over "
+def _widened_text(row: CalibrationRow) -> str:
+    why = f"the reference differs from itself by more than the intervals say (chi² {row.chi2:.0f} over "
     cells = plural(int(row.n_cells), "cell")
-    return f"{EVERY[row.metric].label}: {found}{cells}), so all intervals were made {row.widened:.1f} times as wide."
+    return f"{EVERY[row.metric].label}: {why}{cells}), so all intervals were made {row.widened:.1f} times as wide."
 
 
 def outcomes_finding(runs: pd.DataFrame, topic: Topic = RUNS) -> Finding:
@@ -216,35 +224,39 @@ def warnings_finding(runs: pd.DataFrame, tables: dict[str, pd.DataFrame], matter
     if not tables["comparisons"]["flagged"].astype(bool).any():
         return WARNINGS.look(text, ("Every run has the same warnings, so none stands out.",))
     lead = leading(tables["overall"]["metric"])
-    again, every = (
+    again, with_flagged = (
         {row.variant: row for row in table[table["metric"] == lead.name].itertuples() if row.variant != AA}
         for table in (tables["overall_unflagged"], tables["overall"])
     )
     decided = {name: row for name, row in again.items() if row.n_cells and row.verdict != Verdict.TOO_FEW_BLOCKS}
-    lines = [_restricted(row, every[name], lead, matters) for name, row in decided.items()]
+    lines = [_restricted(row, with_flagged[name], lead, matters) for name, row in decided.items()]
     if few := [name for name in again if name not in decided]:
-        lines.append(_too_few(few, again, every))
+        lines.append(_too_few(few, again, with_flagged))
     return WARNINGS.look(text, tuple(lines))
 
 
-def _too_few(names: list[str], again: dict[str, tuple], every: dict[str, tuple]) -> str:
+def _too_few(names: list[str], again: dict[str, OverallRow], with_flagged: dict[str, OverallRow]) -> str:
     """Return how many pairs of these variants are left without the runs that stand out by a warning."""
-    left, of = (
-        sum(0 if missing(rows[name].n_pairs) else int(rows[name].n_pairs) for name in names) for rows in (again, every)
+    n_left, of = (
+        sum(0 if missing(rows[name].n_pairs) else int(rows[name].n_pairs) for name in names)
+        for rows in (again, with_flagged)
     )
     return (
-        f"{listing(names)}: {left} of {plural(of, 'pair')} have no run that stands out by a warning, too few for an "
+        f"{listing(names)}: {n_left} of {plural(of, 'pair')} have no run that stands out by a warning, too few for an "
         "answer without the others"
     )
 
 
-def _restricted(row: tuple, every: tuple, lead: Metric, matters: float) -> str:
+def _restricted(row: OverallRow, with_flagged: OverallRow, lead: Metric, matters: float) -> str:
     """Return the answer for one variant without the runs that stand out by a warning, and with them."""
     over = f"{row.n_cells} of {plural(row.n_cells_planned, 'cell')}"
     without = f"without the runs that stand out by a warning {measured(row)} the {lead.label.lower()} over {over}"
-    words = ["none" if missing(each.verdict) else verdict_word(lead, each.verdict, matters) for each in (row, every)]
-    word = "" if row.verdict == every.verdict else f"; the verdict is then {words[0]}, not {words[1]}"
-    return f"{row.variant}: {without}, with them {measured(every)}{word}"
+    words = [
+        "none" if missing(answer.verdict) else verdict_word(lead, answer.verdict, matters)
+        for answer in (row, with_flagged)
+    ]
+    word = "" if row.verdict == with_flagged.verdict else f"; the verdict is then {words[0]}, not {words[1]}"
+    return f"{row.variant}: {without}, with them {measured(with_flagged)}{word}"
 
 
 def counts_finding(runs: pd.DataFrame) -> Finding | None:
@@ -287,21 +299,22 @@ def warm_finding(runs: pd.DataFrame, matters: float) -> Finding | None:
     A rise is that of a block, as the mean over its servers, from the first half of its slices, or of its seconds by
     turns, to the second.
     """
-    known = runs[runs["outcome"] == "ok"].dropna(subset="rise") if "rise" in runs else pd.DataFrame()
-    if known.empty:
+    risen = runs[runs["outcome"] == "ok"].dropna(subset="rise") if "rise" in runs else pd.DataFrame()
+    if risen.empty:
         return None
-    blocks = known.groupby(["workload", "clients", "block"], sort=False)["rise"].mean()
+    blocks = risen.groupby(["workload", "clients", "block"], sort=False)["rise"].mean()
     cells = [(cell, *_rise_and_bounds(rises)) for cell, rises in blocks.groupby(["workload", "clients"], sort=False)]
     rising = [_rising_line(*cell) for cell in cells if cell[2] > np.log1p(matters)]
     middle, low, high = map(np.exp, _rise_and_bounds(blocks))
     within = "" if missing(low) else f" ({interval(low, high)})"
     halves = f"Throughput in the second half of the blocks over the first: {ratio(middle)}{within}."
-    return WARM.judged(not rising, f"{halves} {_filled_text(known)}".strip(), tuple(rising))
+    return WARM.judged(not rising, f"{halves} {_filled_text(risen)}".strip(), tuple(rising))
 
 
 def _rise_and_bounds(rises: pd.Series) -> tuple[float, float, float]:
     """Return mean and bounds of log rises; the bounds of a single block are missing."""
-    return tuple(map(float, stats.t_interval(rises)))
+    mean, low, high = map(float, stats.t_interval(rises))
+    return mean, low, high
 
 
 def _rising_line(cell: tuple, *logs: float) -> str:
@@ -312,10 +325,10 @@ def _rising_line(cell: tuple, *logs: float) -> str:
 
 def _filled_text(runs: pd.DataFrame) -> str:
     """Return in how many runs the tables were read into the pool before the warm-up; empty where it is not recorded."""
-    known = runs.dropna(subset=["pool_bytes", "table_bytes"])
-    if known.empty:
+    filled = runs.dropna(subset=["pool_bytes", "table_bytes"])
+    if filled.empty:
         return ""
-    read, over = known["fill_s"].notna(), known["table_bytes"] > known["pool_bytes"]
-    sizes = f"tables up to {size(known['table_bytes'].max())}, pool {size(known['pool_bytes'].min())}"
-    text = f"In {read.sum()} of {plural(len(known), 'run')} tables were read into the buffer pool before the warm-up"
+    read, over = filled["fill_s"].notna(), filled["table_bytes"] > filled["pool_bytes"]
+    sizes = f"tables up to {size(filled['table_bytes'].max())}, pool {size(filled['pool_bytes'].min())}"
+    text = f"In {read.sum()} of {plural(len(filled), 'run')} tables were read into the buffer pool before the warm-up"
     return f"{text} ({sizes}){f'; in {over.sum()} the pool cannot hold them' if over.any() else ''}."

@@ -1,16 +1,15 @@
 """The answers of an imported study in sentences: ratios of logs without verdicts, and what they leave out."""
 
-from collections.abc import Iterator, Sequence, Sized
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import NARROW, by_width, listing, missing, number, plural, times
-from scripts.report.analysis.levels import cells_of
 from scripts.report.analysis.metrics import TPS, Metric, latency_of, leading_of
 from scripts.report.analysis.printed_digits import Lacks, lacks
+from scripts.report.analysis.table_rows import OverallRow
 from scripts.report.page.imported_findings import log_names
 from scripts.report.page.study_answer import Sentence, VariantAnswer
 from scripts.report.page.verdict import range_sentence
@@ -65,7 +64,9 @@ def _least_and_most(
     return int(sizes.min()), int(sizes.max())
 
 
-def _headline(variant: str, study: ResolvedStudy, row: Any, lead: Metric, tables: dict[str, pd.DataFrame]) -> str:
+def _headline(
+    variant: str, study: ResolvedStudy, row: OverallRow, lead: Metric, tables: dict[str, pd.DataFrame]
+) -> str:
     least, most = _least_and_most(variant, study, tables, lead)
     logs = f"{least} to {most} logs" if least < most else plural(most, "log")
     over = f"geometric mean over {_cells(row)}, {logs} of each"
@@ -74,19 +75,19 @@ def _headline(variant: str, study: ResolvedStudy, row: Any, lead: Metric, tables
     return f"{variant} gave {value}, {over}; {NO_VERDICT}{rated}."
 
 
-def _cells(row: Any) -> str:
+def _cells(row: OverallRow) -> str:
     lost = row.n_cells < row.n_cells_planned
     return f"{int(row.n_cells)} of {plural(row.n_cells_planned, 'cell')}" if lost else plural(row.n_cells, "cell")
 
 
-def _measured(row: Any) -> str:
+def _measured(row: OverallRow) -> str:
     if missing(row.ratio_low):
         return f"{times(row.ratio)} (no interval: a cell has {plural(int(row.n_blocks_least), 'log')} of a side)"
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
     return f"{text}{NARROW}× (95{NARROW}% interval {bounds})"
 
 
-def _other(row: Any, metric: Metric, variant: str, lacking: Lacks) -> Sentence:
+def _other(row: OverallRow, metric: Metric, variant: str, lacking: Lacks) -> Sentence:
     reasons = {(load, clients): why for (name, load, clients, of), why in lacking.items()
                if name == variant and of == metric.name}  # fmt: skip
     lost = f"; not in it: {_counted(reasons)}" if reasons else ""
@@ -114,15 +115,17 @@ def imported_answer(study: ResolvedStudy, tables: dict[str, pd.DataFrame], answe
     overall = tables["overall"]
     lead = leading_of(study, overall["metric"])
     rows = {row.variant: row for row in overall[overall["metric"] == lead.name].itertuples()}
-    known = [row for answer in answers if (row := rows.get(answer.variant)) is not None and row.n_cells]
-    lost = [answer.variant for answer in answers if answer.variant not in {row.variant for row in known}]
+    comparable = [row for answer in answers if (row := rows.get(answer.variant)) is not None and row.n_cells]
+    lost = [answer.variant for answer in answers if answer.variant not in {row.variant for row in comparable}]
     texts = (
-        [f"{lead.label}, to {study.reference}: {', '.join(map(_short, known))}; without a verdict."] if known else []
+        [f"{lead.label}, to {study.reference}: {', '.join(map(_short, comparable))}; without a verdict."]
+        if comparable
+        else []
     )
     return " ".join([*texts, *([f"{listing(lost)} cannot be compared."] if lost else [])])
 
 
-def _short(row: Any) -> str:
+def _short(row: OverallRow) -> str:
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
     span = "" if missing(row.ratio_low) else f" ({bounds})"
     cells = f", {_cells(row)}" if row.n_cells < row.n_cells_planned else ""
@@ -141,8 +144,8 @@ def _failed(runs: pd.DataFrame) -> Iterator[str]:
         shown = [f"{name}: {reason}" for name, reason in zip(names, failed["reason"], strict=True)][:2]
         brief = "; ".join(text.partition("\n")[0].rstrip(":") for text in shown)
         more = f"; and {number(len(failed) - 2)} more" if len(failed) > 2 else ""
-        there = runs[runs["outcome"] != "missing"]
-        counted = f"{len(failed)} of {plural(len(there), 'log')} without a measurement, left out of all means"
+        logs = runs[runs["outcome"] != "missing"]
+        counted = f"{len(failed)} of {plural(len(logs), 'log')} without a measurement, left out of all means"
         yield f"{counted}: {brief}{more}."
 
 
@@ -162,11 +165,3 @@ def _short_of(answers: Sequence[VariantAnswer]) -> Iterator[str]:
     yield from texts[:MOST_REASONS]
     if len(texts) > MOST_REASONS:
         yield f"{plural(len(texts) - MOST_REASONS, 'more remark')} of this kind below."
-
-
-def extent(study: ResolvedStudy, runs: pd.DataFrame) -> str:
-    """Return how many logs an import has, and of what."""
-    logs = plural(int((runs["outcome"] != "missing").sum()), "log")
-    counted: dict[str, Sized] = {"variant": study.variants, "workload": study.workloads, "client count": study.clients}
-    parts = [plural(len(names), noun) for noun, names in counted.items()]
-    return f"{logs}: {', '.join([*parts, plural(len(cells_of(study)), 'cell')])}"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import pandas as pd
 
@@ -12,6 +11,7 @@ from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS, Verdict
 from scripts.lib.wording import NARROW, duration, interval, listing, missing, number, plural, times
 from scripts.report.analysis.metrics import METRICS, TPS
 from scripts.report.analysis.printed_digits import LIMIT_TEXTS, PERCENTILE_STEP, is_rounded, limits
+from scripts.report.analysis.table_rows import CellRow
 from scripts.report.page.finding import Finding, Topic
 from scripts.report.page.findings import outcomes_finding
 from scripts.report.page.levels_section import compared
@@ -92,27 +92,27 @@ def span_text(skip_s: float) -> str:
 def worse_findings(study: ResolvedStudy, cells: pd.DataFrame) -> list[Finding]:
     """Report the cells whose interval lies on the worse side of 1, in TPS or p95, with the other of the two."""
     chosen = cells[cells["metric"].isin(compared(study)) & (cells["variant"] != study.reference)]
-    known = chosen[chosen["ratio_low"].notna()]
+    intervals = chosen[chosen["ratio_low"].notna()]
     tps = {(row.variant, row.workload, row.clients): row for row in chosen.itertuples() if row.metric == TPS.name}
     lines = []
-    for row in known.itertuples():
+    for row in intervals.itertuples():
         metric = METRICS[row.metric]
         if row.ratio_low > 1 + ROUNDED if metric.worse is Verdict.ABOVE else row.ratio_high < 1 - ROUNDED:
-            place = row.variant, row.workload, row.clients
-            beside = f", TPS there {_ratio(tps[place])}" if metric is not TPS and place in tps else ""
+            cell = row.variant, row.workload, row.clients
+            tps_text = f", TPS there {_ratio(tps[cell])}" if metric is not TPS and cell in tps else ""
             where = f"{row.variant}, {row.workload}, {plural(int(row.clients), 'client')}"
-            lines.append(f"{where}: {metric.label} {_ratio(row)}{beside}")
+            lines.append(f"{where}: {metric.label} {_ratio(row)}{tps_text}")
     if not lines:
         return []
     chance = "about one interval in twenty misses 1 by chance"
     return [
         WORSE.look(
-            f"Of {plural(len(known), 'interval')}, those on the worse side of 1: {len(lines)}; {chance}.", (*lines,)
+            f"Of {plural(len(intervals), 'interval')}, those on the worse side of 1: {len(lines)}; {chance}.", (*lines,)
         )
     ]
 
 
-def _ratio(row: Any) -> str:
+def _ratio(row: CellRow) -> str:
     span = "" if missing(row.ratio_low) else f" ({interval(row.ratio_low, row.ratio_high)})"
     return f"{times(row.ratio)}{span}" if not missing(row.ratio) else "not known"
 
@@ -154,23 +154,23 @@ def _apart(variants: list[str]) -> bool:
 def unread_finding(imported: ImportedLogs) -> Finding:
     """Report the files that could not be read, by reason."""
     lost = imported.unread
-    every = imported.files + len(lost) + len(imported.left_out)
-    files = f"{imported.files} of {plural(every, 'file')} in {imported.folder}"
+    total = imported.files + len(lost) + len(imported.left_out)
+    files = f"{imported.files} of {plural(total, 'file')} in {imported.folder}"
     return FILES.judged(not lost, f"{files} were read with the pattern {imported.pattern}.", _by_reason(lost))
 
 
 def left_out_findings(imported: ImportedLogs) -> list[Finding]:
     """Report the files that the pattern file leaves out, if any."""
-    found = imported.left_out
-    text = f"The pattern file leaves out {plural(len(found), 'file')}."
-    return [LEFT_OUT.plain(text, _by_reason(found))] if found else []
+    files = imported.left_out
+    text = f"The pattern file leaves out {plural(len(files), 'file')}."
+    return [LEFT_OUT.plain(text, _by_reason(files))] if files else []
 
 
 def _by_reason(files: Sequence[Sequence[str]]) -> tuple[str, ...]:
     groups: dict[str, list[str]] = {}
     for file, reason in files:
         groups.setdefault(reason, []).append(file)
-    return tuple(_group(reason, names) for reason, names in sorted(groups.items(), key=lambda each: -len(each[1])))
+    return tuple(_group(reason, names) for reason, names in sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
 def _group(reason: str, names: list[str]) -> str:
@@ -208,9 +208,9 @@ def failures_finding(runs: pd.DataFrame) -> Finding:
 
 def releases_finding(runs: pd.DataFrame) -> Finding:
     """List the releases of sysbench; cells whose sides differ in it have no ratio."""
-    found = runs.groupby("sysbench_version").size()
-    text = listing([f"{version} in {plural(int(amount), 'log')}" for version, amount in found.items()])
-    if len(found) < 2:
+    by_release = runs.groupby("sysbench_version").size()
+    text = listing([f"{version} in {plural(int(amount), 'log')}" for version, amount in by_release.items()])
+    if len(by_release) < 2:
         return SYSBENCH.plain(f"{text}.")
     by_cell = runs[runs["outcome"] == "ok"].groupby(list(WORKLOAD_CLIENTS))["sysbench_version"].nunique()
     mixed = f"{plural(int((by_cell > 1).sum()), 'cell')} with more than one release"
@@ -224,7 +224,7 @@ def event_findings(runs: pd.DataFrame, drift_judged: int) -> list[Finding]:
     """
     ok = runs[runs["outcome"] == "ok"]
     codes = ok["warning_codes"].astype(object).fillna("").str.split(";")
-    drifted = ok[codes.map(lambda each: "unsteady" in each).astype(bool)]
+    drifted = ok[codes.map(lambda codes_of_log: "unsteady" in codes_of_log).astype(bool)]
     events = ((ERRORS, "errors"), (RECONNECTS, "reconnects"))
     counted = [_event_finding(topic, name, len(runs), int(ok[name].notna().sum()), _counts(ok, name))
                for topic, name in events]  # fmt: skip
@@ -277,10 +277,10 @@ def rate_findings(imported: ImportedLogs) -> list[Finding]:
     files = imported.notes.get("target_rate")
     if not files:
         return []
-    every = len(files) == imported.measured
-    text = f"{'All' if every else len(files)} of {plural(imported.measured, 'log')} have a target rate: their TPS "
+    all_rated = len(files) == imported.measured
+    text = f"{'All' if all_rated else len(files)} of {plural(imported.measured, 'log')} have a target rate: their TPS "
     text = text.replace("All of", "All") + "cannot exceed it, and the latency is the answer."
-    return [RATE.judged(every, text, _by_reason(files)) if not every else RATE.plain(text, _by_reason(files))]
+    return [RATE.judged(all_rated, text, _by_reason(files)) if not all_rated else RATE.plain(text, _by_reason(files))]
 
 
 def length_finding(runs: pd.DataFrame) -> Finding:
@@ -292,8 +292,8 @@ def length_finding(runs: pd.DataFrame) -> Finding:
     for cell, rows in ok.groupby(list(WORKLOAD_CLIENTS), sort=False):
         means = rows.groupby("variant", sort=False)["duration_s"].mean()
         if means.max() > means.min() * MOST_APART and rows["transactions"].nunique() > 1:
-            each = ", ".join(f"{variant} {duration(seconds)}" for variant, seconds in means.items())
-            lines.append(f"{cell[0]}, {plural(int(cell[1]), 'client')}: {each}")
+            by_variant = ", ".join(f"{variant} {duration(seconds)}" for variant, seconds in means.items())
+            lines.append(f"{cell[0]}, {plural(int(cell[1]), 'client')}: {by_variant}")
     ends = [duration(ok["duration_s"].min()), duration(ok["duration_s"].max())]
     text = f"Calls last {ends[0]}" if ends[0] == ends[1] else f"Calls last {ends[0]} to {ends[1]}"
     if not lines:
@@ -303,25 +303,28 @@ def length_finding(runs: pd.DataFrame) -> Finding:
 
 def percentiles_finding(imported: ImportedLogs, runs: pd.DataFrame, cells: pd.DataFrame) -> Finding:
     """List the percentiles of latency that are known, in how many cells, and how far sysbench rounds them."""
-    known = [name for name in ("p50_ms", "p95_ms", "p99_ms") if runs[name].notna().any()]
+    names = [name for name in ("p50_ms", "p95_ms", "p99_ms") if runs[name].notna().any()]
     others = _by_reason([(file, f"{text}, not compared") for file, text in imported.notes.get("other_percentile", [])])
-    if not known:
+    if not names:
         return LATENCY.judged(not others, "No percentile of latency that is compared is in these logs.", others)
     planned = len(cells[list(CELL)].drop_duplicates())
     beyond = limits(runs)
-    texts, whole = [], True
-    for name in known:
+    texts, is_complete = [], True
+    for name in names:
         lost = sum(metric == name for *_, metric in beyond)
-        there = int(cells[cells["metric"] == name]["value"].notna().sum()) - lost
-        whole &= there == planned
-        texts.append(METRICS[name].label + (f" (in {there} of {planned} cells)" if there < planned else ""))
+        n_cells = int(cells[cells["metric"] == name]["value"].notna().sum()) - lost
+        is_complete &= n_cells == planned
+        texts.append(METRICS[name].label + (f" (in {n_cells} of {planned} cells)" if n_cells < planned else ""))
     text = f"{listing(texts)}: of the whole call, as sysbench printed it or from its histogram."
-    if is_rounded(known[0], runs):
+    if is_rounded(names[0], runs):
         step = f"{100 * (PERCENTILE_STEP - 1):.1f}{NARROW}%"
         text += f" sysbench rounds to {step} and to 0.01 ms: no interval is narrower to either side."
-    lines = [f"{_cell(place[:3])}: {METRICS[place[3]].label}: {LIMIT_TEXTS[limit]}" for place, limit in beyond.items()
-             if place[3] in known]  # fmt: skip
-    if whole and not others:
+    lines = [
+        f"{_cell(tuple(cell))}: {METRICS[metric].label}: {LIMIT_TEXTS[limit]}"
+        for (*cell, metric), limit in beyond.items()
+        if metric in names
+    ]
+    if is_complete and not others:
         return LATENCY.plain(text)
     end = " A percentile of 100 s is the end of sysbench's histogram." if lines else ""
     return LATENCY.look(f"{text}{end} Means leave out the other cells.", (*lines, *others))

@@ -1,7 +1,7 @@
-"""Machine, trainings, datasets, sources, storage and client host for the page."""
+"""Machine, trainings, datasets, sources, storage, client host and servers that already ran, for the page."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from scripts.lib import version
 from scripts.lib.build_records import TrainedProfile
 from scripts.lib.host.address import without_logins
+from scripts.lib.json_record import Json
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import CELL, CONTROLS
 from scripts.lib.wording import (
@@ -73,19 +74,13 @@ def _counters(profile: TrainedProfile) -> str:
     return f"{ran} {number(profile.functions)} functions ran"
 
 
-def _word(value: Any) -> str:
+def _word(value: Json) -> str:
     match value:
         case None:
             return NOTHING
         case bool():
             return "on" if value else "off"
     return str(value)
-
-
-def machine_rows(records: list[Run]) -> list[tuple[str, str]]:
-    """Return (property, value) of the host."""
-    hosts = [run.host for run in records if run.host]
-    return [(label, written_options([getattr(host, key) for host in hosts])) for key, label in HOST_ROWS.items()]
 
 
 def workflow_rows(records: list[Run], drawn_by: dict[str, str | None]) -> list[tuple[str, str]]:
@@ -97,7 +92,7 @@ def workflow_rows(records: list[Run], drawn_by: dict[str, str | None]) -> list[t
     ]
 
 
-def written_options(values: list[Any]) -> str:
+def written_options(values: Iterable[Json]) -> str:
     """Return one fact of several runs as text; different values are separated by semicolons."""
     return "; ".join(dict.fromkeys(map(_word, values))) or NOTHING
 
@@ -152,20 +147,26 @@ HOSTS_TEXT = Markup(
 
 def client_section(study: ResolvedStudy, runs: pd.DataFrame, records: list[Run]) -> Section | None:
     """Return both hosts and the traffic between them; None where sysbench ran on the host of the server."""
-    own = _with_client_host(records)
-    if not own:
+    remote_runs = _with_client_host(records)
+    if not remote_runs:
         return None
-    remote = [run.client_host for run in own]
-    sides = [run.host for run in own], [one.host for one in remote]
+    remote = [run.client_host for run in remote_runs]
+    sides = [run.host for run in remote_runs], [side_facts.host for side_facts in remote]
     rows = [
         (label, tuple(written_options([getattr(host, key) for host in hosts]) for hosts in sides))
         for key, label in HOST_ROWS.items()
     ]
-    traffic = [one.network.server for one in remote], [one.network.client for one in remote]
+    traffic = [side_facts.network.server for side_facts in remote], [side_facts.network.client for side_facts in remote]
     rows += [
-        ("busiest interface", tuple(written_options([one.interface for one in side]) for side in traffic)),
-        ("listens on", (written_options([f"{one.address} port {one.port}" for one in remote]), "")),
-        ("reached by", ("", written_options([_way(one.reached_by) for one in remote]))),
+        (
+            "busiest interface",
+            tuple(written_options([side_facts.interface for side_facts in side]) for side in traffic),
+        ),
+        (
+            "listens on",
+            (written_options([f"{side_facts.address} port {side_facts.port}" for side_facts in remote]), ""),
+        ),
+        ("reached by", ("", written_options([_way(side_facts.reached_by) for side_facts in remote]))),
     ]
     network = [
         (variant, workload, str(clients), *map(count, amounts))
@@ -243,31 +244,30 @@ def has_storages(study: ResolvedStudy, runs: pd.DataFrame, records: list[Run]) -
 
 def _storage_rows(study: ResolvedStudy, records: list[Run]) -> list[tuple[str, ...]]:
     """Return one row per variant: where its data lay, and times of fsync over its runs, in ms."""
-    found = []
+    rows: list[tuple[str, ...]] = []
     for name, variant in study.variants.items():
-        own = [run for run in records if run.variant == name and run.fsync_ms]
-        if name in CONTROLS or not own:
+        timed = [run for run in records if run.variant == name and run.fsync_ms]
+        if name in CONTROLS or not timed:
             continue
-        fsyncs = [run.fsync_ms for run in own]
-        middle = [np.median([getattr(one, key) for one in fsyncs]) for key in ("p50", "p95")]
-        taken = min(one.min for one in fsyncs), *middle, max(one.max for one in fsyncs)
-        folders = ", ".join(dict.fromkeys(run.storage or "" for run in own))
-        place = f"{variant.storage} ({folders})" if variant.storage else "the disk of /var/tmp"
-        media = [(run.medium.file_system, run.medium.mount_options, run.medium.device) for run in own]
+        fsyncs = pd.DataFrame([run.fsync_ms.values() for run in timed], dtype=float)
+        fsync_ms = fsyncs["min"].min(), fsyncs["p50"].median(), fsyncs["p95"].median(), fsyncs["max"].max()
+        folders = ", ".join(dict.fromkeys(run.storage or "" for run in timed))
+        where = f"{variant.storage} ({folders})" if variant.storage else "the disk of /var/tmp"
+        media = [(run.medium.file_system, run.medium.mount_options, run.medium.device) for run in timed]
         kinds = [", ".join(dict.fromkeys(value or NOTHING for value in values)) for values in zip(*media, strict=True)]
-        found.append((name, place, *kinds, *map(milliseconds, taken), number(len(own))))
-    return found
+        rows.append((name, where, *kinds, *map(milliseconds, fsync_ms), number(len(timed))))
+    return rows
 
 
 def _published_storage(study: ResolvedStudy) -> list[tuple[str, ...]]:
     """Return one row per published variant with its published shortest and longest time."""
     rows = published.frame(study)
-    found = []
+    lines: list[tuple[str, ...]] = []
     for name in dict.fromkeys(rows["variant"][rows["metric"].isin(published.OF_STORAGE)]):
-        own = rows[rows["variant"] == name].set_index("metric")["value"]
-        times = [count(own.get(key)) if key in own else NOTHING for key in published.OF_STORAGE]
-        found.append((f"published: {name}", *(NOTHING,) * 4, times[0], NOTHING, NOTHING, times[1], NOTHING))
-    return found
+        of_variant = rows[rows["variant"] == name].set_index("metric")["value"]
+        times = [count(of_variant.get(key)) if key in of_variant else NOTHING for key in published.OF_STORAGE]
+        lines.append((f"published: {name}", *(NOTHING,) * 4, times[0], NOTHING, NOTHING, times[1], NOTHING))
+    return lines
 
 
 def storage_sentences(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[str]:
@@ -275,22 +275,22 @@ def storage_sentences(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[str]
     reference, clients = study.reference, min(study.clients)
     chosen = runs[(runs["outcome"] == "ok") & (runs["clients"] == clients)]
     for workload in study.workloads:
-        own = chosen[chosen["workload"] == workload]
-        own = own.set_index(["variant", block_names(own)])
+        of_workload = chosen[chosen["workload"] == workload]
+        of_workload = of_workload.set_index(["variant", block_names(of_workload)])
         for name in study.variants:
-            if name in (reference, *CONTROLS) or not {name, reference} <= set(own.index.get_level_values(0)):
+            if name in (reference, *CONTROLS) or not {name, reference} <= set(of_workload.index.get_level_values(0)):
                 continue
-            pairs = own.loc[name][["latency_mean_ms", "fsync_p50_ms"]].astype(float)
-            apart = (pairs - own.loc[reference][["latency_mean_ms", "fsync_p50_ms"]].astype(float)).dropna()
+            pairs = of_workload.loc[name][["latency_mean_ms", "fsync_p50_ms"]].astype(float)
+            apart = (pairs - of_workload.loc[reference][["latency_mean_ms", "fsync_p50_ms"]].astype(float)).dropna()
             if len(apart):
                 yield _storage_sentence(workload, clients, name, reference, apart)
 
 
 def _storage_sentence(workload: str, clients: int, name: str, reference: str, apart: pd.DataFrame) -> str:
     slower, fsync = (_times_apart(apart[key].to_numpy()) for key in ("latency_mean_ms", "fsync_p50_ms"))
-    place = f"{workload} with {plural(clients, 'client')}"
-    taken = f"on {name} a transaction took {slower} than on {reference}, an fsync {fsync}"
-    return f"{place}: {taken}; {plural(len(apart), 'block')}."
+    cell = f"{workload} with {plural(clients, 'client')}"
+    waits = f"on {name} a transaction took {slower} than on {reference}, an fsync {fsync}"
+    return f"{cell}: {waits}; {plural(len(apart), 'block')}."
 
 
 def _times_apart(values: np.ndarray) -> str:
@@ -300,3 +300,46 @@ def _times_apart(values: np.ndarray) -> str:
     bounds = sorted((sign * low, sign * high))
     spread = "" if missing(low) else f" (interval {' to '.join(map(count, bounds))})"
     return f"{count(abs(mean))} ms {word}{spread}"
+
+
+NO_RESTART = (
+    "The servers already ran. Nothing restarts between blocks, so intervals hold for these processes and "
+    "machines only: what a restart, another machine or another day would change is not in them."
+)
+UNKNOWN = (
+    "Of the servers only what they say of themselves is known; their CPUs, builds and memory are unknown, and who else "
+    "used them meanwhile is, too."
+)
+GATE = (
+    "Only the clients' gate separates the arms: a server that waits for its turn was neither stopped nor frozen, and "
+    "A/A is a second set of clients of the reference's server and tables."
+)
+ENCRYPTED = "Connections were encrypted with TLS; certificate and name of each server were checked ({ciphers})."
+PLAIN = "Connections of {variants} were not encrypted, and the server's certificate was not checked (`tls: false`)."
+
+
+def running_sentences(records: Sequence[Run]) -> list[str]:
+    """Return the sentences about servers that already ran; none for a study of others."""
+    reached_runs = [run for run in records if run.running]
+    if not reached_runs:
+        return []
+    plain = dict.fromkeys(str(run.variant) for run in reached_runs if run.running.tls is False)
+    ciphers = dict.fromkeys(str(run.running.cipher) for run in reached_runs if run.running.tls)
+    reached = [ENCRYPTED.format(ciphers=", ".join(ciphers))] if ciphers and not plain else []
+    reached += [PLAIN.format(variants=", ".join(plain))] if plain else []
+    return [NO_RESTART, UNKNOWN, GATE, *reached]
+
+
+def machine_rows(records: Sequence[Run]) -> list[tuple[str, str]]:
+    """Return (property, value): of the host, or the addresses of servers that already ran and the clients' host."""
+    reached_runs = [run for run in records if run.running]
+    hosts = [run.client_host.host for run in reached_runs] or [run.host for run in records if run.host]
+    facts = [(label, written_options([getattr(host, key) for host in hosts])) for key, label in HOST_ROWS.items()]
+    if not reached_runs:
+        return facts
+    servers = {f"{run.variant}: {run.running.address}, release {run.running.release}" for run in reached_runs}
+    return [
+        ("servers that already ran", "; ".join(sorted(servers))),
+        ("their machines", "unknown"),
+        *((f"load generator: {label}", value) for label, value in facts),
+    ]

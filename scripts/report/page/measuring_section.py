@@ -6,12 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from scripts.lib.json_record import canonical
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import NEVER, SLICES, STATEMENTS, Decision
 from scripts.lib.wording import duration, listing, missing, number, percent, plural, share
 from scripts.measure.engine.disk_load import BOUND_BY_A_DISK, limit_text
 from scripts.measure.engine.run_record import WAITING
 from scripts.report.analysis.run_columns import PHASE_NAMES, block_name
+from scripts.report.analysis.table_rows import RunRow
 from scripts.report.analysis.widening import STOPPING, widened_for
 from scripts.report.page.finding import Finding, Topic
 from scripts.report.page.slices_section import by_method, disk_lines, disturbed_lines, position_lines, side_by_side
@@ -32,7 +34,7 @@ PAUSE_S = 60
 FEWEST_PAIRS = 8
 
 
-def run_name(row: tuple) -> str:
+def run_name(row: RunRow) -> str:
     """Return the name of a run: variant, workload, clients, repetition."""
     return f"{row.variant}, {row.workload}, {plural(int(row.clients), 'client')}, repetition {int(row.repetition)}"
 
@@ -52,26 +54,26 @@ def spans(runs: pd.DataFrame) -> pd.DataFrame:
     blocks = timed[together].assign(
         started_at=groups["started_at"].transform("min"), ended_at=groups["ended_at"].transform("max")
     )
-    every = pd.concat([timed[~together], blocks.drop_duplicates("block") if len(blocks) else blocks])
-    return every.sort_values("started_at")
+    joined = pd.concat([timed[~together], blocks.drop_duplicates("block") if len(blocks) else blocks])
+    return joined.sort_values("started_at")
 
 
 def method_text(runs: pd.DataFrame) -> str:
     """Return how the runs were measured, for one method, or for each with its number of blocks."""
     ok = runs[runs["outcome"] == "ok"]
-    together, asked, apart = ok[by_method(ok, SLICES)], ok[by_method(ok, STATEMENTS)], ok[~side_by_side(ok)]
+    together, by_statement, apart = ok[by_method(ok, SLICES)], ok[by_method(ok, STATEMENTS)], ok[~side_by_side(ok)]
     parts = []
     if len(together):
         slices = f"in {_range(together['rounds'], '.0f')} slices of {_range(together['slice_s'], '.3g')} s per variant"
         parts.append((f"side by side, {slices}", together))
-    if len(asked):
-        parts.append(("side by side, each statement sent to one after the other", asked))
+    if len(by_statement):
+        parts.append(("side by side, each statement sent to one after the other", by_statement))
     if len(apart):
         parts.append((f"one after the other{_reasons(apart)}", apart))
     if len(parts) < 2:
         return f"In each block the variants were measured {parts[0][0]}." if parts else ""
-    each = [f"{plural(rows['block'].nunique(), 'block')} {text}" for text, rows in parts]
-    return f"{'; '.join(each)}."
+    clauses = [f"{plural(rows['block'].nunique(), 'block')} {text}" for text, rows in parts]
+    return f"{'; '.join(clauses)}."
 
 
 def stopping_text(study: ResolvedStudy) -> str:
@@ -79,15 +81,15 @@ def stopping_text(study: ResolvedStudy) -> str:
     if not (facts := study.stopping):
         return ""
     number, most = study.repetitions, facts.most_repetitions
-    known = "" if missing(facts.half_width) else f" (±{percent(facts.half_width)})"
-    asked = f"±{share(facts.precision)}"
+    reached = "" if missing(facts.half_width) else f" (±{percent(facts.half_width)})"
+    goal = f"±{share(facts.precision)}"
     match facts.decision:
         case Decision.ENOUGH:
-            why = f"the widest interval{known} was within the {asked} asked for"
+            why = f"the widest interval{reached} was within the {goal} asked for"
         case Decision.TIME_IS_UP:
-            why = f"the {duration(facts.at_most_s)} for blocks were used, the widest interval{known} was over {asked}"
+            why = f"the {duration(facts.at_most_s)} for blocks were used, the widest interval{reached} was over {goal}"
         case _:
-            why = f"All {most} repetitions were measured without the widest interval within {asked} before the last."
+            why = f"All {most} repetitions were measured without the widest interval within {goal} before the last."
             return f"{why} {_wider_text()}"
     return f"Measuring stopped after {number} of at most {most} repetitions: {why}. {_wider_text()}"
 
@@ -116,10 +118,10 @@ def _range(values: pd.Series, form: str) -> str:
 
 def _reasons(runs: pd.DataFrame) -> str:
     """Return why runs were not measured side by side, where it is recorded; limits of a disk in one clause."""
-    known = runs.dropna(subset="why") if "why" in runs else runs[:0]
-    by_disk = known["turned_by"].notna() if "turned_by" in known else pd.Series(False, known.index)
-    texts = list(known.loc[~by_disk, "why"].unique()) if len(known) else []
-    codes = list(known.loc[by_disk, "turned_by"].unique()) if by_disk.any() else []
+    explained = runs.dropna(subset="why") if "why" in runs else runs[:0]
+    by_disk = explained["turned_by"].notna() if "turned_by" in explained else pd.Series(False, explained.index)
+    texts = list(explained.loc[~by_disk, "why"].unique()) if len(explained) else []
+    codes = list(explained.loc[by_disk, "turned_by"].unique()) if by_disk.any() else []
     texts += [BOUND_BY_A_DISK + " or ".join(map(limit_text, codes))] if codes else []
     return f" ({'; '.join(texts)})" if texts else ""
 
@@ -139,9 +141,9 @@ def run_order(study: ResolvedStudy, runs: pd.DataFrame) -> Finding:
     planned = planned_orders(study)
     if not actual and len(runs.dropna(subset="started_at")):
         return ORDER.plain("The variants of a block took turns in a balanced order, drawn anew for each block.")
-    kept = sum([name for name in planned.get(key, []) if name in ran] == ran for key, ran in actual.items())
-    text = f"{kept} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.seed}"
-    return ORDER.judged(kept == len(actual), f"{text}{_first_text(actual)}.")
+    in_order = sum([name for name in planned.get(key, []) if name in ran] == ran for key, ran in actual.items())
+    text = f"{in_order} of {plural(len(actual), 'block')} ran in the order drawn from seed {study.seed}"
+    return ORDER.judged(in_order == len(actual), f"{text}{_first_text(actual)}.")
 
 
 def _first_text(orders: dict[str, list[str]]) -> str:
@@ -156,11 +158,13 @@ def overlaps(runs: pd.DataFrame) -> Finding:
     """Report runs that began before an earlier run on the same host had ended."""
     timed = spans(runs)
     ends = timed.groupby("machine_id", dropna=False)["ended_at"].transform(lambda ended: ended.cummax().shift())
-    found = timed[timed["started_at"] < ends]
+    overlapping = timed[timed["started_at"] < ends]
     text = (
-        f"{plural(len(found), 'run')} began before another had ended." if len(found) else "No two runs overlap in time."
+        f"{plural(len(overlapping), 'run')} began before another had ended."
+        if len(overlapping)
+        else "No two runs overlap in time."
     )
-    return ALONE.judged(found.empty, text, tuple(run_name(row) for row in found.itertuples()))
+    return ALONE.judged(overlapping.empty, text, tuple(run_name(row) for row in overlapping.itertuples()))
 
 
 def own_gaps(runs: pd.DataFrame) -> tuple[float, float, list[float]]:
@@ -200,9 +204,9 @@ LEAST_WAITING_S = 1.0
 def phase_split(runs: pd.DataFrame) -> Finding:
     """Report the mean time of each phase of a run."""
     mean_s = runs[[f"phase_{name}_s" for name in PHASE_NAMES]].astype(float).mean()
-    known = {name: mean_s[f"phase_{name}_s"] for name in PHASE_NAMES if not missing(mean_s[f"phase_{name}_s"])}
-    waited_s = known.pop(WAITING, 0.0)
-    named = list(known.items())
+    phases_s = {name: mean_s[f"phase_{name}_s"] for name in PHASE_NAMES if not missing(mean_s[f"phase_{name}_s"])}
+    waited_s = phases_s.pop(WAITING, 0.0)
+    named = list(phases_s.items())
     if not named:
         return RUN_TIME.plain("No run has times.")
     total_s = sum(seconds for _, seconds in named)
@@ -222,10 +226,10 @@ def ladder_lines(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[str]:
         f"Each repetition is one start of each server, which goes through {counts} clients: intervals are those of "
         "the starts that were measured, and what happens at one client count carries over to the next."
     )
-    known, pairs = neighbour_correlation(runs, study.reference)
-    said = f"{known:.2f}, from" if pairs >= FEWEST_PAIRS else "not known from"
+    correlation, pairs = neighbour_correlation(runs, study.reference)
+    correlation_text = f"{correlation:.2f}, from" if pairs >= FEWEST_PAIRS else "not known from"
     what = "Correlation of the ratios at neighbouring client counts of one start (lag 1)"
-    yield f"{what}: {said} {plural(pairs, 'pair')}."
+    yield f"{what}: {correlation_text} {plural(pairs, 'pair')}."
 
 
 def neighbour_correlation(runs: pd.DataFrame, reference: str) -> tuple[float, int]:
@@ -233,7 +237,7 @@ def neighbour_correlation(runs: pd.DataFrame, reference: str) -> tuple[float, in
 
     Each ratio is taken to the reference of its repetition, less the mean of its variant, workload and client count.
     """
-    ok = runs[runs["outcome"] == "ok"].assign(log=lambda each: np.log(each["tps"].astype(float)))
+    ok = runs[runs["outcome"] == "ok"].assign(log=lambda frame: np.log(frame["tps"].astype(float)))
     logs = ok.pivot_table(index=["workload", "repetition", "clients"], columns="variant", values="log")
     if reference not in logs:
         return float("nan"), 0
@@ -243,6 +247,70 @@ def neighbour_correlation(runs: pd.DataFrame, reference: str) -> tuple[float, in
     moved = moved[ratios.groupby(["workload", "clients"]).transform("count") > 1]
     behind = moved.groupby(["workload", "repetition"]).shift()
     both = moved.notna() & behind.notna()
-    here, there = moved.to_numpy()[both.to_numpy()], behind.to_numpy()[both.to_numpy()]
-    scale = np.sqrt(np.sum(here**2) * np.sum(there**2))
-    return (float(np.sum(here * there) / scale) if scale else float("nan")), len(here)
+    here, previous = moved.to_numpy()[both.to_numpy()], behind.to_numpy()[both.to_numpy()]
+    scale = np.sqrt(np.sum(here**2) * np.sum(previous**2))
+    return (float(np.sum(here * previous) / scale) if scale else float("nan")), len(here)
+
+
+SUPPLIES = Topic(
+    "supplies",
+    "Supplies of the machine",
+    "An arm may be faster for what it got, and not for its build. Have enough for all servers of a block "
+    "(`vm.nr_hugepages`, `fs.aio-max-nr`, `ulimit -l`), or for none, and measure again by a new campaign.",
+)
+# Column of runs.csv -> what it is. Amounts of memory that differ by less than this share are alike.
+NAMES = {
+    "huge_pages_mib": "huge pages",
+    "aio_contexts": "asynchronous I/O",
+    "io_urings": "io_uring",
+    "locked_mib": "locked memory",
+}
+ALIKE = 0.05
+
+
+def supplies_finding(study: ResolvedStudy, runs: pd.DataFrame) -> Finding | None:
+    """Name the arms of one server with the same options that got other supplies than others of their block.
+
+    None where no run has a record of them, and where no arm got any.
+    """
+    if runs.empty or not set(NAMES) <= set(runs.columns):
+        return None
+    measured = runs[runs["outcome"] == "ok"].dropna(subset=list(NAMES), how="all")
+    lines = tuple(line for column in NAMES for line in _lines(study, measured, column))
+    if lines:
+        return SUPPLIES.look("Servers with the same options got different supplies in the same block.", lines)
+    supplied = [what for column, what in NAMES.items() if (measured[column] > 0).any()]
+    if not supplied:
+        return None
+    blocks = plural(measured["block"].nunique(), "block")
+    return SUPPLIES.good(f"In {blocks} all servers with the same options got the same: {listing(supplied)}.")
+
+
+def _lines(study: ResolvedStudy, runs: pd.DataFrame, column: str) -> Iterator[str]:
+    """Yield a line on each group of arms that should have got the same of a supply, and did not."""
+    keys = runs["variant"].map(
+        {name: canonical([variant.server, variant.options]) for name, variant in study.variants.items()}
+    )
+    for _, group in runs.assign(alike=keys).groupby("alike", sort=False):
+        uneven = [rows for _, rows in group.groupby("block", sort=False) if _differ(rows[column])]
+        if uneven:
+            blocks = f"{len(uneven)} of {plural(group['block'].nunique(), 'block')}"
+            yield f"{NAMES[column]}, in {blocks}: {_text(pd.concat(uneven), column)}"
+
+
+def _differ(values: pd.Series) -> bool:
+    amounts = values.dropna()
+    return len(amounts) > 1 and amounts.max() > (1 + ALIKE) * amounts.min()
+
+
+def _text(rows: pd.DataFrame, column: str) -> str:
+    """Return each amount with the arms that got it, and in how many blocks."""
+    unit = " MiB" if column.endswith("_mib") else ""
+    amounts: dict[str, Counter[str]] = {}
+    for variant, value in zip(rows["variant"], rows[column], strict=True):
+        amount = "not known" if missing(value) else f"{value:.0f}{unit}" if value else "none"
+        amounts.setdefault(amount, Counter())[variant] += 1
+    return "; ".join(
+        f"{amount}: {', '.join(f'{name} ({count})' for name, count in arms.items())}"
+        for amount, arms in amounts.items()
+    )

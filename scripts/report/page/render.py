@@ -14,7 +14,6 @@ from scripts.lib.visible import visible
 from scripts.report.page.document import Page
 
 TEMPLATES = Path(__file__).with_name("templates")
-STRICT = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
 
 INLINE_SIGNS = "\\`*_|[]#~$"
 # What begins a list or underlines a heading at the beginning of a line.
@@ -47,7 +46,14 @@ def render_markdown(template: str, values: Mapping[str, object]) -> str:
 def _environment(html: bool) -> jinja2.Environment:
     """Return the environment that compiles templates, each once in a process."""
     loader = jinja2.FileSystemLoader(TEMPLATES)
-    environment = jinja2.Environment(loader=loader, autoescape=html, finalize=_shown, **STRICT)
+    environment = jinja2.Environment(
+        loader=loader,
+        autoescape=html,
+        finalize=_shown,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["md"] = markdown
     environment.globals["md"] = markdown
     return environment

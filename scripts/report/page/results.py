@@ -5,7 +5,6 @@ The first screen's figure, the table of the summary and the last lines on the te
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -13,6 +12,7 @@ from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, CONTROLS, RELINKED, Verdict
 from scripts.lib.wording import NARROW, NOTHING, by_width, missing, percent, rounds_to_zero
 from scripts.report.analysis.metrics import COLD_TIME, METRICS, TPS, WARM_TIME, Metric, latency_of, leading_of
+from scripts.report.analysis.table_rows import CellRow, OverallRow, RelinkedRow
 from scripts.report.page.study_answer import BAD, GOOD, PLAIN, QUIET, ShownRatio
 from scripts.report.page.words import side
 
@@ -64,10 +64,10 @@ def results(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Results:
     """
     overall, cells = tables["overall"], tables["cells"]
     compared = overall[overall["n_cells"] > 0]
-    known = set(compared["metric"])
-    lead = leading_of(study, known or set(overall["metric"]))
+    metric_names = set(compared["metric"])
+    lead = leading_of(study, metric_names or set(overall["metric"]))
     columns = (TPS, METRICS["cpu_us_per_tx"], latency_of(study), COLD_TIME, WARM_TIME)
-    metrics = [lead, *(metric for metric in columns if metric.name in known and metric is not lead)]
+    metrics = [lead, *(metric for metric in columns if metric.name in metric_names and metric is not lead)]
     names = [name for name in study.variants if name not in (study.reference, *CONTROLS)]
     names += [name for name in study.variants if name == AA]
     rows = [_row(name, study, overall, cells, metrics) for name in names]
@@ -77,32 +77,34 @@ def results(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Results:
 def _row(
     name: str, study: ResolvedStudy, overall: pd.DataFrame, cells: pd.DataFrame, metrics: list[Metric]
 ) -> ResultRow:
-    found = {row.metric: row for row in overall[overall["variant"] == name].itertuples() if row.n_cells}
-    own = cells[(cells["variant"] == name) & (cells["metric"] == metrics[0].name) & cells["ratio"].notna()]
-    places = {(row.workload, row.clients): row for row in own.itertuples()}
+    by_metric = {row.metric: row for row in overall[overall["variant"] == name].itertuples() if row.n_cells}
+    in_cells = cells[(cells["variant"] == name) & (cells["metric"] == metrics[0].name) & cells["ratio"].notna()]
+    places = {(row.workload, row.clients): row for row in in_cells.itertuples()}
     ordered = [(load, clients) for load in study.workloads for clients in sorted(study.clients)]
-    spans = [_cell_span(study, places[place]) for place in ordered if place in places]
-    lead = found.get(metrics[0].name)
+    spans = [_cell_span(study, places[cell]) for cell in ordered if cell in places]
+    lead = by_metric.get(metrics[0].name)
     mean = Span("", lead.ratio, lead.ratio_low, lead.ratio_high) if lead else None
     label = f"{study.reference}{AGAIN}" if name == AA else name
-    return ResultRow(name, label, mean, tuple(spans), tuple(_field(found.get(each.name), each) for each in metrics))
+    return ResultRow(
+        name, label, mean, tuple(spans), tuple(_field(by_metric.get(metric.name), metric) for metric in metrics)
+    )
 
 
-def _cell_span(study: ResolvedStudy, row: Any) -> Span:
+def _cell_span(study: ResolvedStudy, row: CellRow) -> Span:
     label = f"{row.workload}, {row.clients}" if len(study.clients) > 1 else row.workload
     return Span(label, row.ratio, row.ratio_low, row.ratio_high)
 
 
-def _field(row: Any, metric: Metric) -> ShownRatio:
+def _field(row: OverallRow | None, metric: Metric) -> ShownRatio:
     if row is None:
         return ShownRatio(NOTHING, "", QUIET)
     text, bounds = by_width(row.ratio, row.ratio_low, row.ratio_high)
     if row.verdict == Verdict.UNPAIRED and row.n_cells < row.n_cells_planned:
         bounds = f"{'' if bounds == NOTHING else f'{bounds}, '}{int(row.n_cells)} of {int(row.n_cells_planned)} cells"
-    found = side(row)
-    state = (BAD if metric.is_worse(found) else GOOD) if found else QUIET if row.variant == AA else PLAIN
-    known = (None if missing(value) else float(value) for value in (row.ratio, row.ratio_low, row.ratio_high))
-    return ShownRatio(text, "" if bounds == NOTHING else bounds, state, *known)
+    direction = side(row)
+    state = (BAD if metric.is_worse(direction) else GOOD) if direction else QUIET if row.variant == AA else PLAIN
+    bounds_of_ratio = (None if missing(value) else float(value) for value in (row.ratio, row.ratio_low, row.ratio_high))
+    return ShownRatio(text, "" if bounds == NOTHING else bounds, state, *bounds_of_ratio)
 
 
 def _relinked(study: ResolvedStudy, table: pd.DataFrame, metrics: list[Metric]) -> Iterator[ResultRow]:
@@ -123,7 +125,7 @@ def _either_way(moved: float, label: str = "") -> Span:
     return Span(label, None, 1 / (1 + moved), 1 + moved)
 
 
-def _moved(row: Any) -> ShownRatio:
+def _moved(row: RelinkedRow | None) -> ShownRatio:
     if row is None:
         return ShownRatio(NOTHING, "", QUIET)
     bounds = f"{row.moved_low * 100:.1f}–{row.moved_high * 100:.1f}{NARROW}%"

@@ -3,21 +3,23 @@
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
 from markupsafe import Markup
 
-from scripts.lib.resolved_study import ResolvedStudy
+from scripts.lib.resolved_study import OptionValue, ResolvedStudy
 from scripts.lib.wording import NARROW, NOTHING, count, duration, milliseconds, missing, number, percent, plural
 from scripts.measure.engine.run_record import Run
 from scripts.measure.engine.warnings import THRESHOLDS
 from scripts.measure.servers import families
+from scripts.report.analysis.columns import Field
 from scripts.report.analysis.comparison import warning_set
 from scripts.report.analysis.metrics import latency_of
+from scripts.report.analysis.run_columns import RUNS
 from scripts.report.analysis.run_tables import run_row
 from scripts.report.page.document import (
     Cell,
@@ -51,8 +53,8 @@ def run_head(study: ResolvedStudy) -> tuple[str, ...]:
         return ("variant", "workload", "clients", "rep.", *figures.values(), "warnings")
     kinds = {bool(load.sql) for load in study.workloads.values()}
     sides = [*([FIGURES.values()] if kinds != {True} else []), *([SQL_FIGURES.values()] if True in kinds else [])]
-    figures = [" / ".join(each) for each in zip(*sides, strict=True)]
-    return ("#", "variant", "workload", "clients", "rep.", "place", *figures, "warnings")
+    pairs = (" / ".join(names) for names in zip(*sides, strict=True))
+    return ("#", "variant", "workload", "clients", "rep.", "place", *pairs, "warnings")
 
 
 def log_figures(study: ResolvedStudy) -> dict[str, str]:
@@ -77,45 +79,49 @@ def run_view(run: Run, base: Path | None, unfold: bool, imported: dict[str, str]
     """
     row, text_file = run_row(run), run.sysbench.text_file
     shown = FIGURES if missing(row["cold_s"]) else SQL_FIGURES
-    figures = tuple(count(row[name]) for name in imported or shown)
+    figures = tuple(count(_number(row[name])) for name in imported or shown)
     names = ("variant", "workload", "clients", "repetition")
     fields = [row[name] for name in (names if imported else ("run_number", *names, "position"))]
     view = RunView(
-        fields=(*map(_field, fields), *figures, ", ".join(sorted(warning_set(row["warning_codes"])))),
+        fields=(
+            *(NOTHING if missing(field) else str(field) for field in fields),
+            *figures,
+            ", ".join(sorted(warning_set(str(row["warning_codes"] or "")))),
+        ),
         is_ok=row["outcome"] == "ok",
-        reason=row["reason"] or "",
-        json_link=run_link(run.path, base) if base else "",
-        text_link=run_link(run.path.parent / text_file, base) if base and text_file else "",
+        reason=run.reason or "",
+        json_link=run_link(run.path, base) if base and run.path else "",
+        text_link=run_link(run.path.parent / text_file, base) if base and run.path and text_file else "",
     )
     if not unfold:
         return view
     commands = tuple((name, shlex.join(map(str, argv))) for name, argv in run.commands.items() if argv)
-    more = {
-        "lines": _lines(run, row),
-        "commands": commands,
-        "warnings": tuple(str(warning.text) for warning in run.warnings),
-        "spark": spark(run),
-        "spark_top": count(max(_known_tps(run), default=None)),
-    }
-    return replace(view, **more)
+    return replace(
+        view,
+        lines=_lines(run, {name: _number(value) for name, value in row.items()}),
+        commands=commands,
+        warnings=tuple(str(warning.text) for warning in run.warnings),
+        spark=spark(run),
+        spark_top=count(max(_known_tps(run), default=None)),
+    )
 
 
-def _field(value: Any) -> str:
-    return NOTHING if missing(value) else str(value)
+def _number(value: Field) -> float | None:
+    return value if isinstance(value, int | float) else None
 
 
-def _lines(run: Run, row: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _lines(run: Run, row: Mapping[str, float | None]) -> tuple[tuple[str, str], ...]:
     phases = ", ".join(f"{name} {duration(seconds)}" for name, seconds in run.phases_s.items())
     cpus = [run.placement.server_cpus, run.client_host.cpus or run.placement.client_cpus]
     places, whose = (
-        [",".join(map(str, found or [])) for found in cpus],
+        [",".join(map(str, numbers or [])) for numbers in cpus],
         " of the client host" if run.client_host else "",
     )
     nice = "" if run.nice is None else f"; nice value {run.nice}"
     storage = f"{run.medium.file_system}, an fsync {milliseconds(run.fsync_ms.p50)} ms" if run.medium else ""
     window = f"{duration(row['duration_s'])}, {number(row['transactions'])} transactions"
     window += "".join(
-        f", {noun}s unknown" if missing(row[f"{noun}s"]) else f", {plural(row[f'{noun}s'], noun)}"
+        f", {noun}s unknown" if missing(amount := row[f"{noun}s"]) else f", {plural(int(amount or 0), noun)}"
         for noun in ("error", "reconnect")
     )
     latency = [f"{name} {count(row[key])} ms" for name, key in (("mean", "latency_mean_ms"), ("p50", "p50_ms"))]
@@ -147,13 +153,15 @@ def spark(run: Run) -> str:
     if len(values) < 2 or not max(values) > 0:
         return ""
     step, scale = SPARK_WIDTH / (len(values) - 1), (SPARK_HEIGHT - 2) / max(values)
-    return " ".join(f"{place * step:.1f},{SPARK_HEIGHT - 1 - value * scale:.1f}" for place, value in enumerate(values))
+    return " ".join(
+        f"{second * step:.1f},{SPARK_HEIGHT - 1 - value * scale:.1f}" for second, value in enumerate(values)
+    )
 
 
-def first_ok(records: list[Run], **wanted: str) -> Run | None:
+def first_ok(records: list[Run], **values: str) -> Run | None:
     """Return the facts of the first ok run with these values, None without one."""
     for run in records:
-        if run.outcome == "ok" and all(getattr(run, key) == value for key, value in wanted.items()):
+        if run.outcome == "ok" and all(getattr(run, key) == value for key, value in values.items()):
             return run
     return None
 
@@ -183,10 +191,10 @@ def load_folds(study: ResolvedStudy, records: list[Run]) -> Iterator[Fold]:
 def variable_rows(study: ResolvedStudy, records: list[Run]) -> tuple[list[tuple], list[tuple]]:
     """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
     runs = {name: first_ok(records, variant=name) for name in study.variants}
-    found = {name: run.server_variables() if run else {} for name, run in runs.items()}
-    names = sorted(set().union(*found.values()))
-    rows = [(name, tuple(str(found[variant].get(name, NOTHING)) for variant in found)) for name in names]
-    return [row for row in rows if len(set(row[1])) > 1], sorted(found[study.reference].items())
+    by_variant = {name: run.server_variables() if run else {} for name, run in runs.items()}
+    names = sorted(set().union(*by_variant.values()))
+    rows = [(name, tuple(str(by_variant[variant].get(name, NOTHING)) for variant in by_variant)) for name in names]
+    return [row for row in rows if len(set(row[1])) > 1], sorted(by_variant[study.reference].items())
 
 
 def only_paths(row: tuple[str, tuple[str, ...]]) -> bool:
@@ -201,10 +209,10 @@ def warning_rows(records: list[Run]) -> list[tuple[str, str, str, str, str]]:
     """
     kinds = Counter(dict.fromkeys(THRESHOLDS, 0))
     examples: dict[str, str] = {code: limit.reason for code, limit in THRESHOLDS.items()}
-    for warning in (each for run in records for each in run.warnings):
-        if not kinds[warning.code]:
-            examples[warning.code] = str(warning.text)
-        kinds[warning.code] += 1
+    for warning in (warning_of_run for run in records for warning_of_run in run.warnings):
+        if not kinds[str(warning.code)]:
+            examples[str(warning.code)] = str(warning.text)
+        kinds[str(warning.code)] += 1
     return [(code, examples[code], *_limit(code), number(amount)) for code, amount in kinds.most_common()]
 
 
@@ -226,27 +234,31 @@ LOOSE = "loose_"  # before the name of an option that a server of the MySQL fami
 def option_rows(study: ResolvedStudy, records: list[Run]) -> list[tuple[str, tuple[Cell, ...]]]:
     """Return the options that some variant has not under the name written in the study, one field per variant."""
     runs = {name: first_ok(records, variant=name) for name in study.variants}
-    given = {name: variant.options for name, variant in study.variants.items()}
-    names = dict.fromkeys(name for options in given.values() for name in options)
-    found = [(name, tuple(_option_field(name, given[arm], runs[arm]) for arm in study.variants)) for name in names]
-    return [(name.removeprefix(LOOSE), cells) for name, cells in found if any(cell.notes for cell in cells)]
+    by_variant = {name: variant.options for name, variant in study.variants.items()}
+    names = dict.fromkeys(name for options in by_variant.values() for name in options)
+    options_of_arms = [
+        (name, tuple(_option_field(name, by_variant[arm], runs[arm]) for arm in study.variants)) for name in names
+    ]
+    return [(name.removeprefix(LOOSE), cells) for name, cells in options_of_arms if any(cell.notes for cell in cells)]
 
 
-def _option_field(name: str, options: dict[str, Any], run: Run | None) -> Cell:
+def _option_field(name: str, options: Mapping[str, OptionValue], run: Run | None) -> Cell:
     """Return the value of an option on a variant's server; a note says where its name differs or is missing."""
-    family, release = (run.server.family, run.server.release) if run else (None, None)
-    if name not in options or family not in families.names() or release is None:
+    if run is None or name not in options or run.server.release is None or run.server.family not in families.names():
         return Cell(NOTHING)
+    family, release = run.server.family, run.server.release
     variables, plain = run.server_variables(), name.removeprefix(LOOSE)
     module = families.of(family)
-    own = module.options_named({name: options[name]}, release).keys() - module.options_named({}, release).keys()
-    known = {each.removeprefix(LOOSE) for each in own}
-    if not known & variables.keys() and plain in variables:
-        known = {plain}  # an option whose variable has kept its older name
-    if not known or (LOOSE in name and not known & variables.keys()):
+    variables_of_option = (
+        module.options_named({name: options[name]}, release).keys() - module.options_named({}, release).keys()
+    )
+    names_there = {variable.removeprefix(LOOSE) for variable in variables_of_option}
+    if not names_there & variables.keys() and plain in variables:
+        names_there = {plain}  # an option whose variable has kept its older name
+    if not names_there or (LOOSE in name and not names_there & variables.keys()):
         return Cell(NOTHING, ("not in this release",), "hole")
-    values = [str(variables.get(each, options[name])) for each in sorted(known)]
-    return Cell(", ".join(values), () if plain in known else (f"as {', '.join(sorted(known))}",))
+    values = [str(variables.get(variable, options[name])) for variable in sorted(names_there)]
+    return Cell(", ".join(values), () if plain in names_there else (f"as {', '.join(sorted(names_there))}",))
 
 
 OPTIONS_TEXT = (
@@ -295,7 +307,45 @@ def run_section(study: ResolvedStudy, records: list[Run], folder: Path, archive:
     link = Markup(' The files of all runs, sysbench\'s text and the raw facts, lie in <a href="{0}">{0}</a>.')
     figures = log_figures(study)
     views = [run_view(run, None if archive else folder, unfold, figures) for run in records]
-    said = Prose(Markup("{}{}").format(text, link.format(archive) if archive else ""), "quiet")
+    introduction = Prose(Markup("{}{}").format(text, link.format(archive) if archive else ""), "quiet")
     name = "Every log" if imported else "Every run"
     runs = RunList(run_head(study), views, "logs" if imported else "")
-    return Section("runs", name, (said, runs), nav=name, is_folded=True)
+    return Section("runs", name, (introduction, runs), nav=name, is_folded=True)
+
+
+MEANINGS = {
+    "study": "name of the report",
+    "variant": "variant, by the path of the log",
+    "workload": "name of the load, by the path of the log",
+    "clients": "concurrent connections: threads of sysbench",
+    "repetition": "number of the log in its cell, from 1",
+    "outcome": "ok, failed (no measurement), or missing (no log)",
+    "reason": "why there is no measurement",
+    "sysbench_version": "version of sysbench",
+    "started_at": "when the call began, by the date of its log, seconds since 1970",
+    "ended_at": "when the call ended, by the date of its log, seconds since 1970",
+    "duration_s": "length of the whole call, seconds",
+    "transactions": "transactions of the whole call, or events where there is none",
+    "tps": "transactions over the length of the call",
+    "qps": "queries over the length of the call",
+    "latency_mean_ms": "mean latency, milliseconds",
+    "p50_ms": "50th percentile of latency, as printed or from the histogram, milliseconds",
+    "p95_ms": "95th percentile of latency, as printed or from the histogram, milliseconds",
+    "p99_ms": "99th percentile of latency, as printed or from the histogram, milliseconds",
+    "errors": "ignored errors of the whole call; before sysbench 1.0 deadlocks",
+    "reconnects": "reconnects of the whole call",
+    "interval_cv": "standard deviation of TPS of the intervals over their mean: the spread within the call",
+    "rise": "log of TPS in the second half of the intervals over the first half",
+    "warnings": "number of warnings about the log",
+    "warning_codes": "codes of these warnings, separated by ;",
+    "file": "the record of the log",
+    "log": "the log, below the folder of the logs",
+}
+
+
+def columns_of(study: ResolvedStudy, runs: pd.DataFrame) -> dict[str, str]:
+    """Return name -> meaning of the columns of runs.csv, of an import of those that some log fills."""
+    if not study.is_imported:
+        return {column.name: column.meaning for column in RUNS}
+    filled = [column for column in RUNS if runs[column.name].notna().any() and column.name != "block"]
+    return {column.name: MEANINGS.get(column.name, column.meaning) for column in filled}

@@ -38,11 +38,11 @@ def measured_in_slices(runs: pd.DataFrame) -> pd.DataFrame:
 
 def waiting_finding(runs: pd.DataFrame) -> Finding | None:
     """Report servers that used CPU time while they were stopped; None where none was."""
-    known = runs[side_by_side(runs) & (runs["outcome"] == "ok")]
-    if known.empty or (known := known.dropna(subset="waiting_cpu_s")).empty:
+    side_runs = runs[side_by_side(runs) & (runs["outcome"] == "ok")]
+    if side_runs.empty or (side_runs := side_runs.dropna(subset="waiting_cpu_s")).empty:
         return None
-    worked = known[known["waiting_cpu_s"] > STOPPING_S * known["rounds"]]
-    text = f"{len(worked)} of {plural(len(known), 'server')} used CPU time while they were stopped."
+    worked = side_runs[side_runs["waiting_cpu_s"] > STOPPING_S * side_runs["rounds"]]
+    text = f"{len(worked)} of {plural(len(side_runs), 'server')} used CPU time while they were stopped."
     lines = tuple(_worked_line(*group) for group in worked.groupby(["variant", "workload", "clients"], sort=False))
     if lines:
         return WAITING.look(text, lines)
@@ -84,12 +84,12 @@ def _disk_line(cell: tuple, blocks: pd.DataFrame) -> str:
     workload, clients = cell
     counted = []
     for name, limit in LIMITS_PER_S.items():
-        if len(known := blocks[f"disk_{name}_per_s"].dropna().astype(float)):
-            counted.append(f"{amount(name, *known)} (limit {limit / WORDS[name][0]:g})")
+        if len(rates := blocks[f"disk_{name}_per_s"].dropna().astype(float)):
+            counted.append(f"{amount(name, *rates)} (limit {limit / WORDS[name][0]:g})")
     turned, number = int(blocks["turned_by"].notna().sum()), plural(len(blocks), "block")
     how = f"{turned} of {number} by turns" if turned else f"{number} in slices, since the study sets `together`"
-    asked = f"the reference while it warmed up, per second: {', '.join(counted)}"
-    return f"{workload}, {plural(int(clients), 'client')}, bound by a disk: {how}; {asked}"
+    load = f"the reference while it warmed up, per second: {', '.join(counted)}"
+    return f"{workload}, {plural(int(clients), 'client')}, bound by a disk: {how}; {load}"
 
 
 def position_lines(runs: pd.DataFrame, reference: str) -> tuple[str, ...]:
@@ -102,16 +102,16 @@ def position_lines(runs: pd.DataFrame, reference: str) -> tuple[str, ...]:
         return ()
     logs = np.log(sliced[["early_transactions", "late_transactions"]].astype(float).where(lambda count: count > 0))
     base = logs[sliced["variant"].isin([reference, AA])].groupby(sliced["block"]).mean().reindex(sliced["block"])
-    beside = logs - base.to_numpy()
+    apart = logs - base.to_numpy()
     names = [name for name in dict.fromkeys(sliced["variant"]) if name not in (reference, *CONTROLS)]
-    return tuple(line for name in names if (line := _position_line(name, beside[sliced["variant"] == name])))
+    return tuple(line for name in names if (line := _position_line(name, apart[sliced["variant"] == name])))
 
 
-def _position_line(name: str, beside: pd.DataFrame) -> str:
-    early, late = (float(np.exp(beside[column].mean())) for column in beside)
+def _position_line(name: str, apart: pd.DataFrame) -> str:
+    early, late = (float(np.exp(apart[column].mean())) for column in apart)
     if missing(early) or missing(late):
         return ""
-    change, low, high = (float(np.exp(end)) for end in stats.t_interval(beside.iloc[:, 1] - beside.iloc[:, 0]))
+    change, low, high = (float(np.exp(end)) for end in stats.t_interval(apart.iloc[:, 1] - apart.iloc[:, 0]))
     halves = (
         f"{ratio(early)} of the reference's transactions in the first half of the slices, {ratio(late)} in the second"
     )

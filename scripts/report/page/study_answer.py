@@ -114,7 +114,7 @@ class StudyAnswer(Part):
 
     def about(self, variant: str) -> VariantAnswer | None:
         """Return the answer about a variant; None for the reference, a control and an unknown one."""
-        return next((each for each in self.variants if each.variant == variant), None)
+        return next((answer for answer in self.variants if answer.variant == variant), None)
 
     def write(self, path: Path) -> None:
         """Write answer.json."""

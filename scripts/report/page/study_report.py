@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from markupsafe import Markup
 
@@ -20,11 +19,9 @@ from scripts.report.page import (
     effects_section,
     efforts_section,
     engine_section,
-    imported_answers,
     imported_findings,
     machine_section,
     published_figures,
-    running_servers_section,
     statement_section,
     workloads_section,
 )
@@ -49,20 +46,17 @@ from scripts.report.page.document import (
     Verbatim,
     grid,
 )
-from scripts.report.page.evidence import Evidence, answer_of
+from scripts.report.page.evidence import Evidence, answer_of, caption, extent, measured_at
 from scripts.report.page.figures.naming import answer_names, look_of, machine_name
 from scripts.report.page.finding import Finding
-from scripts.report.page.imported_columns import columns_of
-from scripts.report.page.ladder_section import ladder_tables
 from scripts.report.page.levels_section import level_section
 from scripts.report.page.measuring_section import looks_text, method_text, stopping_text
 from scripts.report.page.results import results
+from scripts.report.page.runs_section import columns_of
 from scripts.report.page.study_answer import Sentence, StudyAnswer
-from scripts.report.page.study_sentences import caption, extent, measured_at
 from scripts.report.page.value_tables import overall_table
 from scripts.report.page.verdict import noise_sentence
-
-Record = dict[str, Any]
+from scripts.report.page.workloads_section import ladder_tables
 
 
 @dataclass(frozen=True)
@@ -241,8 +235,7 @@ class StudyReport:
         if self.has_ratios:
             yield Fold("In sentences, variant by variant", list(self._sentences()), id="sentences")
         runs = self.tables["runs"]
-        size = (imported_answers.extent if self.imported else extent)(self.study, runs)
-        parts = (size, self.method.removesuffix("."), measured_at(runs), f"study {answer.study}")
+        parts = (extent(self.study, runs), self.method.removesuffix("."), measured_at(runs), f"study {answer.study}")
         yield Prose(" · ".join(filter(None, parts)), "quiet")
 
     def _sentences(self) -> Iterator[PageBlock]:
@@ -336,7 +329,7 @@ class StudyReport:
     def _machine(self) -> Section:
         # A page drawn from an archive is itself committed, so it cannot name its commit.
         drawn_by = version.workflow() | ({"commit": None} if self.evidence.archive else {})
-        hosts = running_servers_section.machine_rows(self.records) or machine_section.machine_rows(self.records)
+        hosts = machine_section.machine_rows(self.records)
         datasets = machine_section.dataset_rows(self.evidence.datasets)
         tables = [grid(machine_section.DATASET_HEAD, datasets, 3)] if datasets else []
         facts = Facts([*hosts, *machine_section.workflow_rows(self.records, drawn_by)])

@@ -1,10 +1,9 @@
 """The words for verdicts: what page, summary and figures write for the codes in the tables."""
 
-from typing import Any
-
 from scripts.lib.vocabulary import AA, CONTROLS, DIFFERENCES, MIN_BLOCKS, Verdict
 from scripts.lib.wording import NARROW, distance, missing, share
 from scripts.report.analysis.metrics import Metric
+from scripts.report.analysis.table_rows import IntervalRow
 
 UNDECIDED_WORDS = {Verdict.TOO_FEW_BLOCKS: "too few blocks", Verdict.UNPAIRED: "no verdict"}
 OPEN = "open"
@@ -66,7 +65,7 @@ def short_interaction_word(verdict: str, matters: float) -> str:
     return "too few" if verdict == Verdict.TOO_FEW_BLOCKS else interaction_word(verdict, matters)
 
 
-def side(row: Any) -> Verdict | None:
+def side(row: IntervalRow) -> Verdict | None:
     """Return on which side of 1 a ratio lies: by its verdict, of metrics without verdicts by its 95 % interval.
 
     None for A/A and relinks, for an interval that holds 1, and with too few blocks.
@@ -75,7 +74,7 @@ def side(row: Any) -> Verdict | None:
         return None
     if not missing(row.verdict):
         return Verdict(row.verdict) if row.verdict in DIFFERENCES else None
-    blocks = row.n_blocks_least if hasattr(row, "n_blocks_least") else row.n_blocks
+    blocks = getattr(row, "n_blocks_least" if hasattr(row, "n_blocks_least") else "n_blocks")
     if missing(row.ratio_low) or blocks < MIN_BLOCKS:
         return None
     return Verdict.ABOVE if row.ratio_low > 1 else Verdict.BELOW if row.ratio_high < 1 else None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -12,9 +13,10 @@ from scripts.lib.vocabulary import AA, CONTROLS, OPERATION_SHARES, WORKLOAD_CLIE
 from scripts.lib.wording import NOTHING, count, listing, missing, number, option_value, percent, plural
 from scripts.measure.engine.run_parts import Statements
 from scripts.measure.engine.run_record import Run
-from scripts.report.analysis import held_out, stats
+from scripts.report.analysis import held_out, ladder, published, stats
 from scripts.report.analysis.levels import cells_of
 from scripts.report.analysis.metrics import EVERY, latency_of, of_study
+from scripts.report.analysis.table_rows import LadderRow
 from scripts.report.page.document import (
     Cell,
     Figures,
@@ -62,13 +64,13 @@ def operation_tables(
     paired = comparisons[(comparisons["status"] == PairStatus.PAIRED) & (comparisons["metric"] == "tps")]
     blocks = {(row.variant, row.block) for row in paired.itertuples()}
     heads = (*word_heads("operation"), Head("of all calls"), *variant_heads(study.variants))
-    found: dict[str, dict[str, Table]] = {}
+    by_workload: dict[str, dict[str, Table]] = {}
     for (workload, clients), cell in operations.groupby(list(WORKLOAD_CLIENTS), sort=False):
         where = f", {clients} clients" if len(study.clients) > 1 else ""
         for name, label in SHOWN_OPERATIONS.items():
             rows = tuple(_operation_rows(study, cell, name, blocks))
-            found.setdefault(workload, {})[f"{label}, ms{where}"] = Table(heads, rows)
-    return found
+            by_workload.setdefault(workload, {})[f"{label}, ms{where}"] = Table(heads, rows)
+    return by_workload
 
 
 def _operation_rows(
@@ -98,16 +100,16 @@ LONGEST = 240
 
 def sent_folds(study: ResolvedStudy, records: Sequence[Run]) -> dict[str, list[Fold]]:
     """Return workload -> the statements of one event, once per group of variants that are sent the same."""
-    known = {(run.workload, run.variant): run.statements for run in records if run.statements}
-    found: dict[str, list[Fold]] = {}
+    logged_runs = {(run.workload, run.variant): run.statements for run in records if run.statements}
+    folds: dict[str, list[Fold]] = {}
     for workload in study.workloads:
         kinds: dict[tuple, dict[str, Statements]] = {}
         for variant in (name for name in study.variants if name not in CONTROLS):
-            if logged := known.get((workload, variant)):
-                kind = (logged.total, *map(statement_form, logged.sent))
+            if logged := logged_runs.get((workload, variant)):
+                kind = (logged.total, *map(statement_form, logged.sent or ()))
                 kinds.setdefault(kind, {})[variant] = logged
-        found[workload] = [_sent_fold(alike, len(kinds)) for alike in kinds.values()]
-    return found
+        folds[workload] = [_sent_fold(alike, len(kinds)) for alike in kinds.values()]
+    return folds
 
 
 def statement_form(statement: str) -> str:
@@ -117,13 +119,14 @@ def statement_form(statement: str) -> str:
 
 def _sent_fold(alike: dict[str, Statements], kinds: int) -> Fold:
     variant, logged = next(iter(alike.items()))
-    rest = logged.total - len(logged.sent)
-    texts = [(_short(text), str(times)) for text, times in grouped_statements(logged.sent)]
+    total, sent = logged.total or 0, logged.sent or []
+    rest = total - len(sent)
+    texts = [(_short(text), str(times)) for text, times in grouped_statements(sent)]
     texts += [(f"and {plural(rest, 'statement')} more", "")] if rest else []
     who = f" ({listing(list(alike))})" if kinds > 1 else ""
     note = f"Taken from the log of the server of {variant}; statements that differ only in values are shown once."
     table = grid(("statement", "times"), [(Cell(text, is_code=True), times) for text, times in texts])
-    summary = f"What it sends: {plural(logged.total, 'statement')} in one event{who}"
+    summary = f"What it sends: {plural(total, 'statement')} in one event{who}"
     return Fold(summary, (Prose(note, "quiet"), table), style="sent")
 
 
@@ -142,12 +145,12 @@ def value_figures(
     study: ResolvedStudy, tables: dict[str, pd.DataFrame], figures: dict[str, str]
 ) -> dict[str, list[Markup]]:
     """Return workload -> its figures of values; metrics without any value have none."""
-    known = measured_metrics(tables["cells"])
+    measured = measured_metrics(tables["cells"])
     names = {
-        name: [*(f"{metric}-{name}" for metric in value_metrics(study, name) if metric in known), f"ratio-{name}"]
+        name: [*(f"{metric}-{name}" for metric in value_metrics(study, name) if metric in measured), f"ratio-{name}"]
         for name in study.workloads
     }
-    return {name: found for name, wanted in names.items() if (found := markup(figures, wanted))}
+    return {name: drawings for name, names_of_load in names.items() if (drawings := markup(figures, names_of_load))}
 
 
 def workload_sections(
@@ -157,7 +160,7 @@ def workload_sections(
     sent = sent_folds(study, records)
     operations = operation_tables(study, tables["operations"], tables["comparisons"])
     sections = []
-    for place, (name, load) in enumerate(study.workloads.items(), start=1):
+    for rank, (name, load) in enumerate(study.workloads.items(), start=1):
         data = f" on dataset {text}" if (text := _data(load)) else ""
         training = held_out.label(study, name)
         blocks = [
@@ -167,7 +170,7 @@ def workload_sections(
             *_second_folds(markup(figures, seconds_names(study, name).values())),
             *_operation_blocks(study, operations.get(name, {})),
         ]
-        sections.append(Section(f"workload-{place}", name, blocks, is_folded=True))
+        sections.append(Section(f"workload-{rank}", name, blocks, is_folded=True))
     return sections
 
 
@@ -187,19 +190,19 @@ def _operation_blocks(study: ResolvedStudy, tables: dict[str, Table]) -> Iterato
     if tables:
         yield Heading("Operation by operation")
         yield Prose(OPERATIONS_TEXT.format(reference=study.reference), "quiet")
-        for place, (title, table) in enumerate(tables.items()):
-            yield Fold(title, (table,), is_open=not place)
+        for rank, (title, table) in enumerate(tables.items()):
+            yield Fold(title, (table,), is_open=not rank)
 
 
 def undrawn_note(study: ResolvedStudy) -> str:
     """Return that curves of some metrics are not drawn, an empty text where all are."""
     drawn = {metric for name in study.workloads for metric in value_metrics(study, name)}
-    left = [EVERY[name].heading for name in CURVES if name in of_study(study) and name not in drawn]
-    if not drawn or not left:
+    undrawn = [EVERY[name].heading for name in CURVES if name in of_study(study) and name not in drawn]
+    if not drawn or not undrawn:
         return ""
     shown = listing([EVERY[name].heading for name in CURVES if name in drawn])
     amount = plural(len(study.workloads), "workload")
-    return f"The curves of {amount} show one metric: {shown}. The table above has the others ({'; '.join(left)})."
+    return f"The curves of {amount} show one metric: {shown}. The table above has the others ({'; '.join(undrawn)})."
 
 
 def _command(load: ResolvedWorkload) -> str:
@@ -224,8 +227,8 @@ def figures_of_all(kind: str, study: ResolvedStudy, cells: pd.DataFrame, figures
 
 
 def _drawn(study: ResolvedStudy, cells: pd.DataFrame) -> list[str]:
-    known = measured_metrics(cells)
-    return [metric for metric in drawn_metrics(study) if metric in known]
+    measured = measured_metrics(cells)
+    return [metric for metric in drawn_metrics(study) if metric in measured]
 
 
 def markup(figures: dict[str, str], names: Iterable[str]) -> list[Markup]:
@@ -251,22 +254,22 @@ def by_workload(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Table:
     A row has workload, clients (of a study of several client counts), variant, and per metric a value and its ratio.
     The reference has a row of its own only where some value of it stands beside no other variant's.
     """
-    found = Lookup(tables["cells"], tables["runs"], study)
+    lookup = Lookup(tables["cells"], tables["runs"], study)
     hidden = set(OPERATION_SHARES) - {latency_of(study).name}
-    metrics = [name for name in SHOWN if name in found.metrics and name not in hidden]
+    metrics = [name for name in SHOWN if name in lookup.metrics and name not in hidden]
     names = [name for name in study.variants if name not in CONTROLS]
-    names += [name for name in study.variants if name in CONTROLS and name in set(found.rows["variant"])]
+    names += [name for name in study.variants if name in CONTROLS and name in set(lookup.rows["variant"])]
     several = len(study.clients) > 1
     rows = tuple(
         table_row(
             workload,
             *([str(clients)] if several else []),
             variant_cell(name),
-            *_fields((name, workload, clients), metrics, found, study),
-            style=f"{'' if place else 'first'}{' aa' if name == AA else ''}".strip(),
+            *_fields((name, workload, clients), metrics, lookup, study),
+            style=f"{'' if rank else 'first'}{' aa' if name == AA else ''}".strip(),
         )
         for workload, clients in places(study)
-        for place, name in enumerate(_shown_variants(names, (workload, clients), metrics, found, study.reference))
+        for rank, name in enumerate(_shown_variants(names, (workload, clients), metrics, lookup, study.reference))
     )
     ratios = [] if is_alone(study) else [f"/ {study.reference}"]
     heads = (Head(text) for name in metrics for text in (SHOWN[name], *ratios))
@@ -274,23 +277,67 @@ def by_workload(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Table:
     return Table((*word_heads("workload"), *clients_head, *word_heads("variant"), *heads), rows, style="values inline")
 
 
-def _shown_variants(names: list[str], place: tuple, metrics: list[str], found: Lookup, reference: str) -> list[str]:
+def _shown_variants(names: list[str], cell_key: tuple, metrics: list[str], lookup: Lookup, reference: str) -> list[str]:
     """Return the variants that have a row, without the reference where each value of it stands beside another's."""
     others = [name for name in names if name != reference]
 
     def stands_beside(metric: str) -> bool:
-        cells = (found.cells.get((name, *place, metric)) for name in others)
+        cells = (lookup.cells.get((name, *cell_key, metric)) for name in others)
         return any(cell is not None and not missing(cell.reference_value) for cell in cells)
 
-    of_reference = {metric: found.cells.get((reference, *place, metric)) for metric in metrics}
+    of_reference = {metric: lookup.cells.get((reference, *cell_key, metric)) for metric in metrics}
     measured = [metric for metric, cell in of_reference.items() if cell is not None and not missing(cell.value)]
     return others if measured and all(map(stands_beside, measured)) else names
 
 
-def _fields(key: tuple, metrics: list[str], found: Lookup, study: ResolvedStudy) -> tuple[Cell, ...]:
+def _fields(key: tuple, metrics: list[str], lookup: Lookup, study: ResolvedStudy) -> tuple[Cell, ...]:
     fields = []
     for name in metrics:
-        fields.append(value_cell(key, EVERY[name], found))
+        fields.append(value_cell(key, EVERY[name], lookup))
         if not is_alone(study):
-            fields.append(Cell("") if key[0] == study.reference else ratio_cell(key, EVERY[name], found))
+            fields.append(Cell("") if key[0] == study.reference else ratio_cell(key, EVERY[name], lookup))
     return tuple(fields)
+
+
+def ladder_tables(study: ResolvedStudy, tables_of_study: dict[str, pd.DataFrame]) -> list[tuple[Table, list[str]]]:
+    """Return a table, and its sentences, per workload that has a ladder both published and here; reads ladder.csv."""
+    published_rungs = ladder.published_table(published.frame(study))
+    published_rungs = published_rungs.assign(variant="published " + published_rungs["variant"].astype(str))
+    tables = []
+    for workload in study.workloads:
+        sides = [rows[rows["workload"] == workload] for rows in (published_rungs, tables_of_study["ladder"])]
+        if all(map(len, sides)):
+            tables.append(_ladder_table(workload, pd.concat(sides)))
+    return tables
+
+
+def _ladder_table(workload: str, rungs: pd.DataFrame) -> tuple[Table, list[str]]:
+    head = sorted(set(rungs["clients"]))
+    rows, sentences = [], []
+    for name, rungs_of_variant in rungs.groupby("variant", sort=False):
+        by_clients = {rung.clients: rung for rung in rungs_of_variant.itertuples()}
+        rows.append(table_row(variant_cell(name), *(_rung_cell(by_clients.get(clients)) for clients in head)))
+        sentences.append(f"{name}: {last_sentence(by_clients[max(by_clients)])}.")
+    heads = (*word_heads("clients"), *(Head(str(clients)) for clients in head))
+    caption = f"{workload}: TPS as a share of TPS at the best client count"
+    return Table(heads, tuple(rows), style="values wrapped", caption=caption), sentences
+
+
+def _rung_cell(rung: LadderRow | None) -> Cell:
+    if rung is None or missing(rung.share):
+        return Cell(NOTHING, (), "hole")
+    notes = () if np.isnan(rung.share_low) else (_bounds(rung),)
+    return Cell(percent(rung.share, 0), notes)
+
+
+def _bounds(rung: LadderRow) -> str:
+    return f"{rung.share_low * 100:.0f}–{percent(rung.share_high, 0)}"
+
+
+def last_sentence(rung: LadderRow) -> str:
+    """Return what is left of the best throughput at the most clients, from the last row of a ladder."""
+    if rung.clients == rung.best_clients:
+        return f"the mean is highest with the most clients, {rung.clients}"
+    sure = "" if np.isnan(rung.share_low) else f" (95 % interval {_bounds(rung)}, {plural(rung.n_ok, 'repetition')})"
+    share = f"{percent(rung.share, 0)}{sure} of its best, which it has with {rung.best_clients}"
+    return f"with {plural(rung.clients, 'client')} {share}"

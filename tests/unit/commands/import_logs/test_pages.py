@@ -11,7 +11,7 @@ from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
 from scripts.lib.resolved_study import read_study
 from scripts.report.analysis.run_tables import read_csv
-from scripts.report.page import imported_answers, imported_findings
+from scripts.report.page import evidence, imported_answers, imported_findings
 from scripts.report.page.finding import State
 from scripts.report.page.levels_section import level_means
 from scripts.report.page.results import results
@@ -149,9 +149,7 @@ def test_cells_are_those_that_some_variant_has(here):
         ("small", "2"),
         ("small", "4"),
     }
-    assert (
-        imported_answers.extent(study, tables["runs"]) == "10 logs: 2 variants, 2 workloads, 5 client counts, 5 cells"
-    )
+    assert evidence.extent(study, tables["runs"]) == "10 logs: 2 variants, 2 workloads, 5 client counts, 5 cells"
 
 
 def test_the_percentile_that_the_logs_have_takes_the_column_of_latency(here):

@@ -6,7 +6,7 @@ import pytest
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.measure.engine.machine_parts import SuppliesFacts
 from scripts.report.analysis.run_columns import RUNS
-from scripts.report.page.supplies_section import NAMES, supplies_finding
+from scripts.report.page.measuring_section import NAMES, supplies_finding
 from tests.made.run import record_of
 
 STUDY = {
