@@ -85,7 +85,7 @@ def source_places(wildcards, output):
 
 
 def diagnosis_place(wildcards, output):
-    return json_record.canonical(DIAGNOSES.context(output.diagnosis))
+    return json_record.canonical(json_record.dump(DIAGNOSES.context(output.diagnosis)))
 
 
 def source_of_build(wildcards):

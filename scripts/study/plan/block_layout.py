@@ -6,16 +6,18 @@ a block of its own beside the reference and A/A, one that is removed or comes ba
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
+from scripts.lib.json_record import Json
+from scripts.lib.parts import JsonObject, Part
 from scripts.lib.vocabulary import AA, BLOCK_FILE, RELINKED
 from scripts.study.plan.order import BlockKey
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(JsonObject):
     """A block of a study: its arms, reference and A/A first, and whether it is measured."""
 
     key: BlockKey
@@ -34,13 +36,25 @@ class Block:
         return f"{self.key.path}/{self.folder.rpartition('/')[2]}"
 
 
+@dataclass(frozen=True, slots=True)
+class BlockRecord(Part):
+    """The record of a measured block: the facts of each arm, and the order of the arms by turns."""
+
+    arms: dict[str, dict[str, Json]] = field(default_factory=dict)
+    turns: list[str] = field(default_factory=list)
+
+    def digest(self, arm: str) -> Json:
+        """Return the digest of an arm, None where the block lacks it."""
+        return (self.arms.get(arm) or {}).get("digest")
+
+
 class ResultFiles(Protocol):
     """Names in folders and contents of records."""
 
     def names(self, folder: str) -> frozenset[str]:
         """Return the names in a folder."""
 
-    def record(self, path: str) -> dict[str, Any] | None:
+    def record(self, path: str) -> dict[str, Json] | None:
         """Return a record, None without one."""
 
 
@@ -66,18 +80,18 @@ def decided(
     the first new block if it is `relinkable`; for itself it needs none.
     """
     references, variants = list(arms[:2]), list(arms[2:])
-    used, left = [], dict.fromkeys(variants)
-    for block in sorted(_there(wanted, files, key, arms), key=lambda one: (-len(one.arms), one.folder)):
-        if new := [name for name in block.arms[2:] if name in left]:
+    used, unmeasured = [], variants
+    for block in sorted(_measured(wanted, files, key, arms), key=lambda block: (-len(block.arms), block.folder)):
+        if new := [name for name in block.arms[2:] if name in unmeasured]:
             used.append(Block(key, (*references, *new), block.folder, finished=True))
-            left = {name: None for name in left if name not in new}
+            unmeasured = [name for name in unmeasured if name not in new]
         elif not variants and not used:
             used.append(block)
-    lacking = [name for name in left if name != RELINKED]
+    lacking = [name for name in unmeasured if name != RELINKED]
     if lacking or not used:
-        lacking += [RELINKED] if relinkable and RELINKED in left else []
+        lacking += [RELINKED] if relinkable and RELINKED in unmeasured else []
         used += [
-            Block(key, made := (*references, *group), wanted.block_folder(key, made), finished=False)
+            Block(key, together := (*references, *group), wanted.block_folder(key, together), finished=False)
             for group in groups(lacking, most - len(references))
         ]
     return used
@@ -91,18 +105,18 @@ def groups(names: Sequence[str], most: int) -> list[list[str]]:
     return [list(names[begin:end]) for begin, end in pairwise(ends)]
 
 
-def _there(wanted: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
+def _measured(wanted: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
     """Yield the measured blocks of a repetition with the study's reference, each with the study's arms in it.
 
     A block that shares a start of its servers with others counts only when all of them are there.
     """
-    home, *homes = [wanted.block_folder(each, arms).rpartition("/")[0] for each in (key, *wanted.levels(key))]
+    home, *homes = [wanted.block_folder(level, arms).rpartition("/")[0] for level in (key, *wanted.levels(key))]
     digests = {name: wanted.arm_digest(name, key.workload) for name in arms}
     for name in sorted(files.names(home)):
-        listed = [(files.record(f"{each}/{name}/{BLOCK_FILE}") or {}).get("arms", {}) for each in homes]
-        held = tuple(arm for arm in arms if all((one.get(arm) or {}).get("digest") == digests[arm] for one in listed))
-        if held[:2] == tuple(arms[:2]):
-            yield Block(key, held, f"{home}/{name}", finished=True)
+        records = [BlockRecord.of(files.record(f"{folder}/{name}/{BLOCK_FILE}") or {}) for folder in homes]
+        shared = tuple(arm for arm in arms if all(record.digest(arm) == digests[arm] for record in records))
+        if shared[:2] == tuple(arms[:2]):
+            yield Block(key, shared, f"{home}/{name}", finished=True)
 
 
 def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:
@@ -110,24 +124,14 @@ def ordered_arms(variants: Sequence[str], reference: str) -> list[str]:
     return [reference, AA, *(name for name in variants if name not in (reference, AA))]
 
 
-def as_json(blocks: Sequence[Block]) -> list[dict[str, Any]]:
-    """Return blocks as JSON objects, which `of_json` reads."""
-    return [asdict(block) for block in blocks]
-
-
-def of_json(facts: Sequence[dict[str, Any]]) -> list[Block]:
-    """Return the blocks that `as_json` made JSON of."""
-    return [Block(BlockKey(**one["key"]), tuple(one["arms"]), one["folder"], one["finished"]) for one in facts]
-
-
 def pattern(records: Sequence[str]) -> str:
     """Return a regular expression of what these paths have between `blocks/` and `/block.json`."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    repetitions: dict[tuple[str, str, str], list[str]] = {}
     for path in records:
-        workload, clients, repetition, made, _ = path.split("/")[-5:]
-        found.setdefault((workload, clients, made), []).append(repetition)
+        workload, clients, repetition, digest, _ = path.split("/")[-5:]
+        repetitions.setdefault((workload, clients, digest), []).append(repetition)
     parts = [
-        f"{re.escape(workload)}/{clients}/(?:{'|'.join(numbers)})/{made}"
-        for (workload, clients, made), numbers in found.items()
+        f"{re.escape(workload)}/{clients}/(?:{'|'.join(numbers)})/{digest}"
+        for (workload, clients, digest), numbers in repetitions.items()
     ]
     return "|".join(parts) or "(?!)"

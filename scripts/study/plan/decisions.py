@@ -2,11 +2,11 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 from scripts.measure.engine import planned
-from scripts.study.plan import block_layout, precision_rule
+from scripts.study.plan import precision_rule
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
@@ -18,16 +18,16 @@ PLAN_FILE = "plan.json"
 def write(paths: Schedule) -> None:
     """Write the blocks of a study, and what the jobs that measure some of them, or decide on others, need to know."""
     described = [paths.planned(block).facts() for block in paths.to_measure.values()]
-    decided = block_layout.as_json(paths.every_block)
+    decided = [asdict(block) for block in paths.every_block]
     planned.write(Path(paths.study) / PLAN_FILE, decided, described, stopping_facts(paths))
 
 
-def stopping_facts(paths: Schedule) -> dict[str, Any] | None:
+def stopping_facts(paths: Schedule) -> dict[str, Json] | None:
     """Return what a decision after a repetition needs to know, None for a study whose number of blocks is fixed."""
-    if not (asked := precision_rule.settings(paths.plan.study)):
+    if not (stopping := precision_rule.settings(paths.plan.study)):
         return None
-    runs = {path: run.repetition for path, run in paths.runs_of(paths.every_block).items()}
-    return {"asked": asdict(asked), "study": describe(paths, [], paths.every_block), "runs": runs}
+    runs: Json = {path: run.repetition for path, run in paths.runs_of(paths.every_block).items()}
+    return {"asked": asdict(stopping), "study": describe(paths, [], paths.every_block), "runs": runs}
 
 
 def read(plan: Plan) -> list[Block] | None:
@@ -36,4 +36,4 @@ def read(plan: Plan) -> list[Block] | None:
     A job that decided by itself would see other blocks than the main process: some are finished meanwhile.
     """
     file = Path(Schedule(plan, []).study) / PLAN_FILE
-    return block_layout.of_json(json_record.read(file)["decided"]) if file.exists() else None
+    return [*map(Block.of, json_record.read(file)["decided"])] if file.exists() else None

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from scripts.lib.json_record import digest
 from scripts.lib.recipe_models import DiagnosisRecipe
+from scripts.measure.engine.planned import RunContext
 from scripts.study.config.loading import Study
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.order import BlockKey
@@ -94,17 +94,16 @@ class Diagnoses:
         """Return the folder of the study's diagnoses."""
         return f"{self.paths.study}/diagnoses"
 
-    def context(self, path: str) -> dict[str, Any]:
+    def context(self, path: str) -> RunContext:
         """Return the context of a diagnosis that does not affect its result, as Schedule.context does for a run."""
-        diagnosis, study = self.of_paths[path], self.plan.study
-        key = BlockKey(1, diagnosis.workload, study.declared.clients[0])
+        diagnosis = self.of_paths[path]
+        key = BlockKey(1, diagnosis.workload, self.plan.study.declared.clients[0])
         block = Block(key, (diagnosis.variant,), self.folder, finished=True)
-        return {
-            **self.paths.context(block, diagnosis.variant),
-            "block": key.path,
-            "clients": diagnosis.clients,
-            "run_number": list(self.of_paths).index(path) + 1,
-            "runs_total": len(self.of_paths),
-            "log_statements": False,
-            "judged": self.paths.judged(*study.arms[diagnosis.variant].built),
-        }
+        return replace(
+            self.paths.context(block, diagnosis.variant),
+            block=key.path,
+            clients=diagnosis.clients,
+            run_number=list(self.of_paths).index(path) + 1,
+            runs_total=len(self.of_paths),
+            log_statements=False,
+        )

@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 
-Facts = dict[str, Any]
+Facts = dict[str, Json]
 
 
 def _names(folder: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from scripts.lib.parts import JsonObject
 from scripts.lib.vocabulary import NEVER
 from scripts.measure.engine import rounds
 from scripts.study.config.loading import Study
@@ -21,7 +22,7 @@ class PlannedRun:
 
 
 @dataclass(frozen=True, order=True)
-class BlockKey:
+class BlockKey(JsonObject):
     """What is measured again and again: a workload with a number of clients; each repetition is a block."""
 
     repetition: int

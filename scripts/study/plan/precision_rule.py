@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from scripts.lib.json_record import digest
+from scripts.lib.json_record import Json, digest
 from scripts.lib.vocabulary import MIN_BLOCKS, Decision
 from scripts.study.config.loading import Study
 from scripts.study.config.run_time import seconds_of, share_of
@@ -23,7 +23,7 @@ class Stopping:
 class Records(Protocol):
     """Contents of records."""
 
-    def record(self, path: str) -> dict[str, Any] | None:
+    def record(self, path: str) -> dict[str, Json] | None:
         """Return a record, None without one."""
 
 
@@ -52,8 +52,8 @@ def decision_path(folder: str, study: Study, repetition: int, blocks: Sequence[B
     Its digest covers the blocks up to then and what was asked for, so that a decision never changes: other variants or
     another precision make other decisions.
     """
-    asked, names = settings(study), sorted(block.name for block in blocks if block.key.repetition <= repetition)
-    decided_on = digest({"blocks": names, "asked": asdict(asked) if asked else None})
+    stopping, names = settings(study), sorted(block.name for block in blocks if block.key.repetition <= repetition)
+    decided_on = digest({"blocks": names, "asked": asdict(stopping) if stopping else None})
     return f"{folder}/decisions/{repetition}-{decided_on}.json"
 
 
@@ -72,7 +72,7 @@ def undecided(folder: str, study: Study, blocks: Sequence[Block], records: Recor
     return last in looks(study, blocks) and records.record(decision_path(folder, study, last, blocks)) is None
 
 
-def names_in(path: str) -> dict[str, Any]:
+def names_in(path: str) -> dict[str, int | str]:
     """Return the parts of a decision's path: `repetition` and `digest`."""
-    repetition, made = Path(path).stem.split("-")
-    return {"repetition": int(repetition), "digest": made}
+    repetition, blocks = Path(path).stem.split("-")
+    return {"repetition": int(repetition), "digest": blocks}

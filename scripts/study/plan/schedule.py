@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 from scripts.lib.host.process_limits import read_processes
 from scripts.lib.vocabulary import RELINKED
 from scripts.measure.engine.planned import PlannedArm, PlannedBlock, RunContext
 from scripts.study.plan import block_layout, precision_rule, relink_choice
-from scripts.study.plan.block_layout import Block
+from scripts.study.plan.block_layout import Block, BlockRecord
 from scripts.study.plan.layout import PathLayout
 from scripts.study.plan.listing import Listing
 from scripts.study.plan.memory_room import usable_mib
@@ -43,8 +42,8 @@ class Schedule(PathLayout):
 
         A block on disk may hold arms that the study no longer has, which had their turns too.
         """
-        measured = (self.listing.record(block.record) or {}).get("turns") if block.finished else None
-        drawn = measured or self.turns(block)
+        record = self.listing.record(block.record) if block.finished else None
+        drawn = BlockRecord.of(record or {}).turns or self.turns(block)
         return [name for name in drawn if name in block.arms]
 
     def turns(self, block: Block) -> list[str]:
@@ -157,7 +156,7 @@ class Schedule(PathLayout):
             name=name,
             digest=self.arm_digest(name, workload),
             recipe=self.plan.run(name, workload),
-            context=RunContext.of({**self.context(block, name), "judged": self.judged(*build)}),
+            context=self.context(block, name),
             identity=f"{self.build(*build)}/identity.json",
             dataset=f"{self.dataset(name, workload)}/dataset.json",
             answers=self.answers(*build) if name == RELINKED else None,
@@ -169,27 +168,26 @@ class Schedule(PathLayout):
         datasets = [f"{self.dataset(name, block.key.workload)}/dataset.json" for name in block.arms]
         return list(dict.fromkeys([*builds, *datasets]))
 
-    def context(self, block: Block, variant: str) -> dict[str, Any]:
+    def context(self, block: Block, variant: str) -> RunContext:
         """Return what does not affect the result of an arm: its place in the study, its storage's folder."""
-        study, path, key = self.plan.study, self.run(block, variant), block.key
-        number = self.numbers.get(path, 0)
-        storage, last = study.arms[variant].storage, max if is_ladder(study) else min
-        sql = study.declared.workloads[key.workload].sql
-        return {
-            "study": study.name,
-            "variant": variant,
-            "workload": key.workload,
-            "clients": key.clients,
-            "repetition": key.repetition,
-            "block": block.name,
-            "position": block.arms.index(variant) + 1,
-            "run_number": number,
-            "runs_total": len(self.numbers),
-            **({"sql": sql} if sql else {}),
-            "storage": study.declared.storage[storage] if storage else None,
+        study, key, arm = self.plan.study, block.key, self.plan.study.arms[variant]
+        last = max if is_ladder(study) else min
+        return RunContext(
+            study=study.name,
+            variant=variant,
+            workload=key.workload,
+            clients=key.clients,
+            repetition=key.repetition,
+            block=block.name,
+            position=block.arms.index(variant) + 1,
+            run_number=self.numbers.get(self.run(block, variant), 0),
+            runs_total=len(self.numbers),
+            sql=study.declared.workloads[key.workload].sql,
+            storage=study.declared.storage[arm.storage] if arm.storage else None,
             # One run per variant and workload logs, after its window, the statements of an event: the last of a start.
-            "log_statements": key.repetition == 1 and key.clients == last(study.declared.clients),
-        }
+            log_statements=key.repetition == 1 and key.clients == last(study.declared.clients),
+            judged=self.judged(*arm.built),
+        )
 
     def run(self, block: Block, variant: str) -> str:
         """Return the record of an arm of a block."""

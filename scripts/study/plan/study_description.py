@@ -2,10 +2,10 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation.stages import PREBUILT
 from scripts.build.sources import addresses
+from scripts.lib.json_record import Json
 from scripts.lib.vocabulary import RELINKED
 from scripts.study.config import expansion
 from scripts.study.config.loading import Study
@@ -17,7 +17,7 @@ from scripts.study.plan.precision_rule import Stopping
 from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 
-Facts = dict[str, Any]
+Facts = dict[str, Json]
 AS_DECLARED = (
     *("study", "title", "question", "reference", "clients", "repetitions", "seed", "campaign"),
     *("warmup_s", "measure_s", "placement"),
@@ -40,7 +40,7 @@ def describe(paths: Schedule, files: list[Path], decided: list[Block], decision:
     trained = {build: names for build in builds if (names := trainings_of(plan, build))}
     datasets = sorted({load.dataset for load in study.loads.values()})
     measured = {name for block in decided for name in block.arms}
-    described = {
+    described: dict[str, object] = {
         **stated,
         "matters": share_of(declared.matters) if "matters" in written else None,
         "expect": as_written(declared.expect) if "expect" in written else None,
@@ -66,7 +66,7 @@ def describe(paths: Schedule, files: list[Path], decided: list[Block], decision:
         ],
         "blocks": [block.name for block in decided],
     }
-    return {name: value for name, value in described.items() if value is not None}
+    return {name: as_written(value) for name, value in described.items() if value is not None}
 
 
 def config_text(study: Study, files: list[Path]) -> str:
@@ -81,15 +81,15 @@ def stopped(asked: Stopping, most: int, decision: Facts) -> Facts:
     return {**asdict(asked), "most_repetitions": most, **reached}
 
 
-def matrix_of(study: Study) -> Facts | None:
+def matrix_of(study: Study) -> Json:
     """Return the levels of each factor of a matrix, and those of each arm; None without a matrix."""
     if (matrix := study.declared.matrix) is None:
         return None
     factors = {name: list(levels) for name, levels in matrix.factors.items()}
-    return {"factors": factors, "arms": expansion.combinations_of(factors)}
+    return as_written({"factors": factors, "arms": expansion.combinations_of(factors)})
 
 
-def scaled_keys(study: Study) -> list[list[Any]] | None:
+def scaled_keys(study: Study) -> list[Json] | None:
     """Return dotted key, full and small value of what the small scale changed; None at full scale."""
     if study.declared.scale != expansion.SMALL:
         return None

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation import foreign_flags
 from scripts.build.sources import local
@@ -11,6 +10,7 @@ from scripts.build.sources.kinds import source_path, with_version
 from scripts.lib import json_record
 from scripts.lib.build_records import BuildFacts
 from scripts.lib.host import machine_facts
+from scripts.lib.recipe_models import Options
 from scripts.measure.loadgen import lua, sysbench
 from scripts.measure.servers import process_environment
 from scripts.study.config.declared_servers import FileSource, ServerDeclaration
@@ -20,7 +20,7 @@ from scripts.study.plan.preview.compilers import refused_keys
 from scripts.study.plan.preview.due import Due
 
 INTERLEAVE, INTERLEAVED = "innodb_numa_interleave", ("true", "on", "1")
-ScriptOptions = tuple[KeyPath, str, dict[str, Any]]
+ScriptOptions = tuple[KeyPath, str, Options]
 
 
 @dataclass
@@ -160,7 +160,7 @@ def known_options(generator: sysbench.Capabilities, script: str) -> dict[str, st
 
 
 def option_mistakes(
-    path: KeyPath, script: str, options: dict[str, Any], known: dict[str, str], general: set[str]
+    path: KeyPath, script: str, options: Options, known: dict[str, str], general: set[str]
 ) -> Iterator[Mistake]:
     """Yield the options that a script does not have, and values it would misread; nothing for a script without help."""
     for name, value in options.items() if known else ():

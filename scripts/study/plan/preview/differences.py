@@ -4,9 +4,10 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-RecipeValues = dict[str, Any]
+from scripts.lib.json_record import Json
+
+RecipeValues = dict[str, Json]
 Path = tuple[str, ...]
 # From a digest to the recipe it was made of, None where none is recorded.
 Lookup = Callable[[str], RecipeValues | None]
@@ -34,7 +35,7 @@ def differences(old: RecipeValues, new: RecipeValues, earlier: Lookup, planned: 
     `earlier` finds recipes behind digests in `old`, `planned` those behind digests in `new`. One edit reaches a recipe
     by several ways and is listed once. Digests without recorded recipes are listed only where nothing else differs.
     """
-    found: dict[tuple[str, str, str], RecipeDifference] = {}
+    listed: dict[tuple[str, str, str], RecipeDifference] = {}
     unrecorded: list[RecipeDifference] = []
     waiting: deque[tuple[Path, RecipeValues, RecipeValues]] = deque([((), old, new)])
     while waiting:
@@ -42,41 +43,40 @@ def differences(old: RecipeValues, new: RecipeValues, earlier: Lookup, planned: 
         for path, was, now in differing_values(before, after):
             if (behind := _linked(path)) is None:
                 key = (path[-1], short_value(was), short_value(now))
-                found.setdefault(key, RecipeDifference(".".join((*prefix, *path)), *key[1:]))
+                listed.setdefault(key, RecipeDifference(".".join((*prefix, *path)), *key[1:]))
             elif was and now:
-                way, recipe, recipe_now = (*prefix, *behind), earlier(was), planned(now)
+                way, recipe, recipe_now = (*prefix, *behind), earlier(str(was)), planned(str(now))
                 if recipe is None or recipe_now is None:
                     unrecorded.append(RecipeDifference(".".join(way)))
                 elif _same_thing(recipe, recipe_now):
                     waiting.append((way, recipe, recipe_now))
-    return tuple(sorted(found.values(), key=lambda difference: difference.path.endswith("recipe")) or unrecorded)
+    return tuple(sorted(listed.values(), key=lambda difference: difference.path.endswith("recipe")) or unrecorded)
 
 
-def differing_values(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
+def differing_values(old: Json, new: Json, path: Path = ()) -> Iterator[tuple[Path, Json, Json]]:
     """Yield (path, old, new) of the values that two recipes do not share; None stands for a missing one.
 
     Of a list of named mappings the names are compared, then the mappings that both lists have.
     """
     if old == new:
         return
-    if _is_named(old) and _is_named(new):
-        names, names_now = ([item["name"] for item in items] for items in (old, new))
-        if names != names_now:
-            yield path, names, names_now
-        before, after = ({item["name"]: item for item in items} for items in (old, new))
-        for name in [name for name in before if name in after]:
+    before, after = _named(old), _named(new)
+    if before and after:
+        if [*before] != [*after]:
+            yield path, [*before], [*after]
+        for name in (name for name in before if name in after):
             yield from differing_values(before[name], after[name], (*path, name))
-    elif isinstance(before := {} if old is None else old, dict) and isinstance(
-        after := {} if new is None else new, dict
-    ):
-        for key in {**before, **after}:
-            yield from differing_values(before.get(key), after.get(key), (*path, key))
+    elif isinstance(old, dict | None) and isinstance(new, dict | None):
+        for key in {**(old or {}), **(new or {})}:
+            yield from differing_values((old or {}).get(key), (new or {}).get(key), (*path, key))
     else:
         yield path, old, new
 
 
-def _is_named(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) and "name" in item for item in value)
+def _named(value: Json) -> RecipeValues:
+    """Return the mappings of a list by their names, nothing of another value."""
+    items = [item for item in value if isinstance(item, dict) and "name" in item] if isinstance(value, list) else []
+    return {str(item["name"]): item for item in items} if isinstance(value, list) and len(items) == len(value) else {}
 
 
 def _linked(path: Path) -> Path | None:
@@ -91,7 +91,7 @@ def _same_thing(old: RecipeValues, new: RecipeValues) -> bool:
     return all(old.get(key) == new.get(key) for key in NAMING_KEYS)
 
 
-def short_value(value: Any) -> str:
+def short_value(value: Json) -> str:
     """Return a value as part of a line; checksums and long values are shortened."""
     match value:
         case _ if value in (None, "", [], {}):

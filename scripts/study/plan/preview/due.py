@@ -3,30 +3,30 @@
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from scripts.build.sources.declared import SourceIdentity
+from scripts.lib.json_record import Json
+from scripts.lib.recipe_models import ServerSourceRecipe
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.order import PlannedRun
 from scripts.study.plan.schedule import Schedule
 
-Values = tuple[Any, Any]
+Values = tuple[Json, Json]
 
 
-def source_changes(recipe: dict[str, Any], first_kind: str, known: dict[str, Any]) -> dict[str, Values]:
-    """Return key -> (fetched, declared) of the values that differ between a source recipe and the record `known`.
+def source_changes(recipe: ServerSourceRecipe, first_kind: str, fetched: dict[str, Json]) -> dict[str, Values]:
+    """Return key -> (fetched, declared) of the values that differ between a source recipe and the record of a tree.
 
     The recipe's checksum is that of the first declared source, whose kind is `first_kind`; a tree fetched from another
     kind has no checksum to compare.
     """
-    sums = {file["sha256"] for file in known.get("files", [])}
-    found = {
-        key: (known.get(key), value) for key, value in recipe.items() if key != "sha256" and known.get(key) != value
-    }
-    stated = recipe.get("sha256")
-    if stated and known.get("kind") == first_kind and stated.lower() not in sums:
-        found["sha256"] = (next(iter(sorted(sums)), None), stated)
-    return found
+    sums = SourceIdentity.of(fetched).sums
+    declared = {key: value for key, value in recipe.dump().items() if key != "sha256"}
+    changes = {key: (fetched.get(key), value) for key, value in declared.items() if fetched.get(key) != value}
+    if recipe.sha256 and fetched.get("kind") == first_kind and recipe.sha256.lower() not in sums:
+        changes["sha256"] = (min(sums, default=None), recipe.sha256)
+    return changes
 
 
 SOURCES = "results/sources"
@@ -96,11 +96,11 @@ class Due:
         if thing.kind == "build":
             profile = paths.profile(server, thing.name)
             before = paths.plan.stages.input(thing.name)
-            trained = [found for found in self.things["profile"] if found.folder == profile]
+            trained = [other for other in self.things["profile"] if other.folder == profile]
             return [self.build(server, before) if before else self.source(server), *trained]
         if thing.kind == "profile":
             folders = paths.training_datasets(server, thing.name)
-            loaded = [found for found in self.things["dataset"] if found.folder in folders]
+            loaded = [other for other in self.things["dataset"] if other.folder in folders]
             return [self.build(server, thing.stage), *loaded]
         return []
 
@@ -113,8 +113,8 @@ class Due:
         plan = self.paths.plan
         kind = plan.study.declared.servers[server].sources[0].kind
         records = [self.listing.record(f"{folder}/source.json") for folder in self.listing.versions(SOURCES, server)]
-        known = next(filter(None, records), None)
-        return source_changes(plan.source(server).dump(), kind, known) if known else {}
+        fetched = next(filter(None, records), None)
+        return source_changes(plan.source(server), kind, fetched) if fetched else {}
 
     def root(self, thing: Thing) -> Thing | None:
         """Return the missing thing that makes a thing due, which may be itself; None when it is not due."""
@@ -127,8 +127,8 @@ class Due:
     def report(self) -> bool:
         """Return whether the study's report or a block or diagnosis behind it is missing."""
         missing = any(not self.listing.has(path) for path in Diagnoses(self.paths).of_paths)
-        made = self.listing.has(f"{self.paths.study}/report.html")
-        return missing or bool(self.blocks) or self.paths.is_undecided or not made
+        unreported = not self.listing.has(f"{self.paths.study}/report.html")
+        return missing or bool(self.blocks) or self.paths.is_undecided or unreported
 
     def of(self, kind: str) -> list[Thing]:
         """Return the things of a kind to make: none when nothing behind the report is missing."""
@@ -168,7 +168,7 @@ class Due:
     @cached_property
     def groups(self) -> dict[tuple[str, str], list[str]]:
         """Return (variant, workload) -> paths of its runs to measure."""
-        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        groups: dict[tuple[str, str], list[str]] = defaultdict(list)
         for path, run in self.runs.items():
-            found[run.variant, run.workload].append(path)
-        return dict(found)
+            groups[run.variant, run.workload].append(path)
+        return dict(groups)

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
+from scripts.build.sources.declared import SourceIdentity
 from scripts.build.sources.kinds import source_path, with_version
+from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
 from scripts.lib.recipe_models import CompileRecipe, Options, StageKind, TablesRecipe
 from scripts.lib.vocabulary import TURNS
@@ -24,6 +25,7 @@ from scripts.study.config.run_time import (
     snapshot_rows,
     stated_s,
 )
+from scripts.study.config.yaml_lines import mapping
 from scripts.study.plan import relink_choice
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.preview.due import Due, Thing
@@ -54,6 +56,40 @@ class DurationEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class CompileFlags(Part):
+    """The flags in a build's record, as far as they decide on its time."""
+
+    lto: bool | str = False
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierBuild(Part):
+    """The record of a build: its stage, how long it took on how many threads, and the bytes of tree and program."""
+
+    stage: str = ""
+    flags: CompileFlags = CompileFlags()
+    cpu_s: float | None = None
+    wall_s: float | None = None
+    threads: int | None = None
+    install_bytes: int | None = None
+    file_bytes: int | None = None
+
+    def taken_s(self, cores: int) -> float:
+        """Return the seconds it took, or would have taken on as many cores as there are now."""
+        same = self.threads == cores or self.stage in QUICK_S
+        return float((self.wall_s if same else (self.cpu_s or 0) / cores) or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun(Part):
+    """The record of a run: what it took beside what its load states."""
+
+    outcome: str = ""
+    recipe: dict[str, Json] = field(default_factory=dict)
+    phases_s: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedDataset(Part):
     """The record of a dataset: what it was loaded from, the seconds that took, and the size of its snapshot."""
 
@@ -75,9 +111,9 @@ class LoadedDataset(Part):
 
 def total(parts: Iterable[DurationEstimate]) -> DurationEstimate:
     """Return the sum of estimates, measured if all parts are."""
-    known = list(parts)
-    by_size = any(part.by_size for part in known)
-    return DurationEstimate(sum(part.seconds for part in known), all(part.measured for part in known), by_size)
+    estimates = list(parts)
+    by_size, measured = any(part.by_size for part in estimates), all(part.measured for part in estimates)
+    return DurationEstimate(sum(part.seconds for part in estimates), measured, by_size)
 
 
 class Durations:
@@ -102,14 +138,14 @@ class Durations:
         plan = self.due.paths.plan
         recipe = plan.build(thing.server, thing.name)
         kind, lto = recipe.stage, isinstance(recipe, CompileRecipe) and recipe.lto
-        facts = self.facts(thing.server)
-        same = [one for one in facts if one["stage"] == kind and bool((one["flags"] or {}).get("lto")) == lto]
-        if alike := [one for one in same if one["wall_s"] is not None]:
-            return DurationEstimate(self.taken_s(alike[0]), measured=True)
+        earlier = self.earlier_builds(thing.server)
+        same = [build for build in earlier if build.stage == kind and bool(build.flags.lto) == lto]
+        if timed := [build for build in same if build.wall_s is not None]:
+            return DurationEstimate(timed[0].taken_s(self.cores), measured=True)
         if kind in QUICK_S:
             return DurationEstimate(QUICK_S[kind], measured=False)
         factor = INSTRUMENTED_COST if kind.is_instrumented else 1
-        if compiled_s := [one["cpu_s"] for one in facts if one["stage"] not in QUICK_S]:
+        if compiled_s := [build.cpu_s for build in earlier if build.stage not in QUICK_S and build.cpu_s is not None]:
             return DurationEstimate(min(compiled_s) * factor / self.cores, measured=True)
         stated = self.study.declared.servers[thing.server].compile_cpu_minutes
         minutes = self.source_mib(thing.server) * CPU_MINUTES_PER_MIB if stated is None else stated
@@ -127,19 +163,14 @@ class Durations:
             return declared.archive_mib * UNPACKED_TIMES
         return families.of(declared.family).SOURCE_MIB
 
-    def facts(self, server: str) -> list[dict[str, Any]]:
-        """Return the facts of a server's successful builds on this machine, the latest first."""
+    def earlier_builds(self, server: str) -> list[EarlierBuild]:
+        """Return the records of a server's successful builds on this machine, the latest first."""
         folder = f"results/builds/{server}"
         files = [f"{folder}/{name}/facts.json" for name in self.listing.names(folder)]
-        found = {
-            file: facts for file in files if {"cpu_s", "stage"} <= (facts := self.listing.record(file) or {}).keys()
-        }
-        return [found[file] for file in sorted(found, key=lambda file: Path(file).stat().st_mtime, reverse=True)]
-
-    def taken_s(self, facts: dict[str, Any]) -> float:
-        """Return the seconds a build took, or would have taken on as many cores as there are now."""
-        same = facts.get("threads") == self.cores or facts["stage"] in QUICK_S
-        return float(facts["wall_s"] if same else facts["cpu_s"] / self.cores)
+        records = {file: self.listing.record(file) or {} for file in files}
+        successful = [file for file in files if {"cpu_s", "stage"} <= records[file].keys()]
+        latest_first = sorted(successful, key=lambda file: Path(file).stat().st_mtime, reverse=True)
+        return [EarlierBuild.of(records[file]) for file in latest_first]
 
     def training(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
@@ -166,10 +197,10 @@ class Durations:
         """Return the estimate of one run: warm-up, window, and the other phases of the study's runs."""
         study = self.due.paths.study
         sample = self.runs.sample(f"{study}/blocks")
-        known = (self.listing.record(sample) if sample else None) or {}
-        load = (known.get("recipe") or {}).get("load") or {}
-        if known.get("outcome") == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
-            spent_s = working_s(known["phases_s"]) - StatedTimes.of(load).load_s
+        earlier = EarlierRun.of((self.listing.record(sample) if sample else None) or {})
+        load = mapping(earlier.recipe.get("load"))
+        if earlier.outcome == "ok" and ({"warmup_s", "measure_s"} <= load.keys() or "sql" in load):
+            spent_s = working_s(earlier.phases_s) - StatedTimes.of(load).load_s
             return DurationEstimate(load_s(self.study) + spent_s + BETWEEN_S, measured=True)
         return DurationEstimate(stated_s(self.study) + filling_s(self.due) + self._longer_s(), measured=False)
 
@@ -242,8 +273,8 @@ class Sizes:
             return Size(0, measured=True)
         if declared.archive_mib is not None:
             return Size(declared.archive_mib, measured=False)
-        names = [file["name"] for file in (self.listing.record(thing.record) or {}).get("files", [])]
-        files = [Path(thing.folder, "downloads", name) for name in names]
+        fetched = SourceIdentity.of(self.listing.record(thing.record) or {})
+        files = [Path(thing.folder, "downloads", file.name) for file in fetched.files]
         if files and all(file.is_file() for file in files):
             return Size(sum(file.stat().st_size for file in files) / MIB, measured=True)
         return Size(None, measured=False)
@@ -272,9 +303,9 @@ class Sizes:
         if self.plan.is_running(thing.server):
             return NOTHING
         kind = self.plan.stages.of(thing.name).kind
-        known = [facts for facts in self.durations.facts(thing.server) if facts["stage"] == kind and key in facts]
-        if known:
-            return Size(known[0][key] / MIB, measured=True)
+        same = [build for build in self.durations.earlier_builds(thing.server) if build.stage == kind]
+        if sizes := [size for build in same if (size := getattr(build, key)) is not None]:
+            return Size(sizes[0] / MIB, measured=True)
         return Size(self.stated(thing.server).INSTALL_MIB, measured=False)
 
     def copied(self) -> Size:

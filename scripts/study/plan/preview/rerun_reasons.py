@@ -7,6 +7,8 @@ from functools import cache, cached_property
 from pathlib import PurePosixPath
 
 from scripts.lib.vocabulary import BLOCK_FILE
+from scripts.study.config.yaml_lines import at, mapping
+from scripts.study.plan.block_layout import BlockRecord
 from scripts.study.plan.preview.differences import RecipeDifference, RecipeValues, differences, short_value
 from scripts.study.plan.preview.due import Due, Thing
 
@@ -85,7 +87,7 @@ class Reasons:
 
     def recorded(self, kind: str, folder: str) -> RecipeValues | None:
         """Return the recipe a thing was made from, None when its record holds none."""
-        return (self.listing.record(f"{folder}/{RECIPE_RECORDS[kind]}") or {}).get("recipe")
+        return mapping(at(self.listing.record(f"{folder}/{RECIPE_RECORDS[kind]}"), ("recipe",))) or None
 
     def versions(self, thing: Thing) -> list[str]:
         """Return the folders of earlier versions of a thing, the latest first."""
@@ -98,9 +100,9 @@ class Reasons:
 
     def trained_kind(self, profile: str) -> str | None:
         """Return the kind of the build that an earlier profile was trained on, None where that is not recorded."""
-        recipe = self.recorded("profile", profile) or {}
-        trained = self.earlier(recipe["instrumented"]["digest"]) if "instrumented" in recipe else None
-        return trained["stage"] if trained else None
+        digest = at(self.recorded("profile", profile), ("instrumented", "digest"))
+        stage = at(self.earlier(digest), ("stage",)) if isinstance(digest, str) else None
+        return stage if isinstance(stage, str) else None
 
     def closest(self, earlier: Iterable[RecipeValues], new: RecipeValues) -> Changed:
         """Return the fewest differences that one of several earlier recipes has from a new one."""
@@ -167,8 +169,7 @@ class RunReasons:
         """Return whether another block of the same repetition has the arm already."""
         home, digest = path.rsplit("/", 2)[0], self.paths.arm_digest(variant, self.paths.runs[path].workload)
         blocks = (f"{home}/{name}/{BLOCK_FILE}" for name in self.listing.names(home))
-        listed = [(self.listing.record(block) or {}).get("arms", {}).get(variant) or {} for block in blocks]
-        return any(arm.get("digest") == digest for arm in listed)
+        return any(BlockRecord.of(self.listing.record(block) or {}).digest(variant) == digest for block in blocks)
 
     def log(self, path: str) -> str | None:
         """Return the log of the block of a run that was tried before, None when it was not."""
@@ -191,12 +192,13 @@ class RunReasons:
         blocks = (one for one in self.paths.blocks if one.finished and one.key.workload == workload)
         if any(variant in one.arms for one in blocks):
             return None
-        records = [(self.listing.record(path) or {}).get("recipe") or {} for path in self.samples(variant, workload)]
+        records = map(self.listing.record, self.samples(variant, workload))
+        recipes = [mapping(at(record, ("recipe",))) for record in records]
         new = self.recipe(self.plan.variant(variant).dump(), self.plan.load(variant, workload).dump())
-        known = [(made["variant"], made["load"]) for made in records if made.keys() >= {"variant", "load"}]
+        pairs = [(mapping(recipe.get("variant")), mapping(recipe.get("load"))) for recipe in recipes]
         # Under a workload that it never was measured under, only the variant may differ.
-        earlier = [self.recipe(mine, load) for mine, load in known if load.get("name", workload) == workload]
-        return self.reasons.closest(earlier, new) if any(one != new for one in earlier) else New()
+        earlier = [self.recipe(arm, load) for arm, load in pairs if arm and load.get("name", workload) == workload]
+        return self.reasons.closest(earlier, new) if any(recipe != new for recipe in earlier) else New()
 
     def samples(self, variant: str, workload: str) -> list[str]:
         """Return the paths of some records of a variant under a workload: one a block."""

@@ -45,7 +45,7 @@ def test_one_run_of_each_variant_and_workload_tells():
         (block.key.clients, block.key.repetition, name, block.key.workload)
         for block in known.blocks
         for name in block.arms
-        if known.context(block, name)["log_statements"]
+        if known.context(block, name).log_statements
     ]
     assert {each[:2] for each in telling} == {(8, 1)}
     assert len(telling) == len({each[2:] for each in telling}) == 3 * 2

@@ -77,8 +77,8 @@ def test_recipe_is_that_of_a_run_with_its_own_window_and_the_tool():
 def test_diagnosis_is_told_its_number_and_what_it_must_not_stand_on():
     made = Diagnoses(paths(diagnose={"clients": [3]}))
     last = made.context(list(made.of_paths)[-1])
-    assert (last["clients"], last["run_number"], last["runs_total"]) == (3, 16, 16)
-    assert any(path.endswith("check.json") for path in last["judged"])
+    assert (last.clients, last.run_number, last.runs_total) == (3, 16, 16)
+    assert any(path.endswith("check.json") for path in last.judged)
 
 
 def test_timed_sql_is_left_out():

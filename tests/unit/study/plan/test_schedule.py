@@ -51,20 +51,20 @@ def test_run_is_told_its_place_in_the_study():
     made = paths()
     block, *_, last = made.blocks
     place = made.context(block, "aa")
-    assert place["block"] == block.name
-    assert (place["run_number"], place["runs_total"], place["position"]) == (2, 18, 2)
-    assert made.context(last, "pgo")["run_number"] == 18
+    assert place.block == block.name
+    assert (place.run_number, place.runs_total, place.position) == (2, 18, 2)
+    assert made.context(last, "pgo").run_number == 18
 
 
 def test_run_is_told_the_folder_of_its_storage_which_is_not_in_the_recipe():
     variants = {**VARIANTS, "fast": {**VARIANTS["pgo"], "storage": "memory"}}
     made = paths(variants=variants, storage={"memory": "/dev/shm/x"})
     moved = paths(variants=variants, storage={"memory": "/dev/shm/y"})
-    assert made.context(made.blocks[0], "fast")["storage"] == "/dev/shm/x"
-    assert moved.context(moved.blocks[0], "fast")["storage"] == "/dev/shm/y"
+    assert made.context(made.blocks[0], "fast").storage == "/dev/shm/x"
+    assert moved.context(moved.blocks[0], "fast").storage == "/dev/shm/y"
     assert made.plan.variant("fast").storage == "memory"
 
 
 def test_variant_on_the_default_storage_is_told_none():
     made = paths()
-    assert made.context(made.blocks[0], "pgo")["storage"] is None
+    assert made.context(made.blocks[0], "pgo").storage is None
