@@ -39,10 +39,10 @@ def client_host_mistakes(sound: Sound) -> Iterator[Mistake]:
         if load.sql:
             text = "timed SQL: this host sends its statements, whoever the client host is; expected one with a script"
             yield Mistake(("workloads", name), text)
-    for place, clients in enumerate(sound.declared.clients):
+    for index, clients in enumerate(sound.declared.clients):
         if clients > MOST_CLIENTS:
             text = f"{clients}, expected at most {MOST_CLIENTS}: that is what one sysbench on a client host carries"
-            yield Mistake(("clients", place), text)
+            yield Mistake(("clients", index), text)
     placement = sound.declared.placement
     if isinstance(placement, CpuPlacement) and str(placement.client).startswith("numa"):
         text = f"{placement.client!r}, expected CPU numbers: they are those of the client host"
@@ -52,9 +52,9 @@ def client_host_mistakes(sound: Sound) -> Iterator[Mistake]:
 def _unreachable(address: str) -> str:
     """Return what was expected in place of an address that is none, or that no other host reaches."""
     try:
-        found = ipaddress.ip_address(address)
+        host_address = ipaddress.ip_address(address)
     except ValueError:
         return "an IP address such as 10.0.0.1"
-    if found.is_loopback or found.is_unspecified or found.is_multicast:
+    if host_address.is_loopback or host_address.is_unspecified or host_address.is_multicast:
         return "one address of this host that the client host reaches"
     return ""

@@ -73,12 +73,12 @@ def matrix_mistakes(config: Config) -> Iterator[Mistake]:
     """Yield names used twice, options that two factors set, and too many combinations."""
     factors = _factors(config)
     where = (MATRIX_SECTION, FACTORS)
-    for (first, one), (second, other) in combinations(factors.items(), 2):
-        for level in one.keys() & other.keys():
+    for (first, levels), (second, other) in combinations(factors.items(), 2):
+        for level in levels.keys() & other.keys():
             yield Mistake(
                 (*where, second, level), f"{first} has a level of this name, too; variants are named after levels"
             )
-        for option in _set_by(one) & _set_by(other):
+        for option in _set_by(levels) & _set_by(other):
             yield Mistake((*where, second), f"sets {option}, as {first} does, and only one of them can")
     if (count := math.prod(map(len, factors.values()))) > MOST_VARIANTS:
         yield Mistake(where, f"{count} combinations, expected at most {MOST_VARIANTS}")

@@ -41,19 +41,19 @@ class WrittenOut:
     config: Config
     entries: dict[str, Config]
     places: Places
-    own: tuple[Mistake, ...]
+    in_itself: tuple[Mistake, ...]
 
     def mistakes(self, root: Path) -> Iterator[Mistake]:
         """Yield every mistake but those of YAML's reading."""
         unfit = [*odd_texts(self.config), *odd_texts({**self.entries})]
-        told = {mistake.path for mistake in unfit}
+        reported = {mistake.path for mistake in unfit}
         yield from unfit
-        yield from (mistake for mistake in self._others(root, unfit) if mistake.path not in told)
+        yield from (mistake for mistake in self._others(root, unfit) if mistake.path not in reported)
 
     def _others(self, root: Path, unfit: list[Mistake]) -> Iterator[Mistake]:
         keyed = with_text_keys(self.config)
         formed = [*odd_keys(self.config), *form(_laid(keyed, self.entries), self.places)]
-        yield from (*self.own, *formed)
+        yield from (*self.in_itself, *formed)
         yield from references(keyed, self.entries, _known_names(keyed, self.entries))
         yield from taken({**keyed, "builds": self.entries["builds"]})
         yield from Sense(self.sound([*formed, *unfit]), root).mistakes()
@@ -74,9 +74,9 @@ def write_out(config: Config, size: str, documents: tuple[Document, ...], catalo
         return (expansion.SMALL, *origin_path) if expansion.states_key(small, origin_path) else origin_path
 
     places = Places(config, documents, tuple(catalog.values()), origin)
-    own = (*expansion.scale_mistakes(config), *expansion.matrix_mistakes(laid))
+    misfits = (*expansion.scale_mistakes(config), *expansion.matrix_mistakes(laid))
     expanded = expansion.expanded_matrix(laid)
-    return WrittenOut(expanded, _entries(with_text_keys(expanded), catalog), places, own)
+    return WrittenOut(expanded, _entries(with_text_keys(expanded), catalog), places, misfits)
 
 
 def _sound(config: Config, mistakes: list[Mistake]) -> Config:
@@ -209,40 +209,40 @@ def _load(config: Config, root: Path, where: str, files: Sequence[str | Path]) -
     mistakes, misread = _misread([*documents, *catalog.values()])
     mistakes |= set(_named_twice(documents))
     # The full size may ask for more than this machine has; the small one need not.
-    checked = [whole for size, whole in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
-    lines = {_line(mistake, whole.places) for whole in checked for mistake in mistakes}
+    checked = [written for size, written in sizes.items() if size in (expansion.asked_scale(config), expansion.SMALL)]
+    lines = {_line(mistake, written.places) for written in checked for mistake in mistakes}
     lines |= {
-        _line(mistake, whole.places)
-        for whole in checked
-        for mistake in whole.mistakes(root)
-        if whole.places.origin(mistake.path) not in misread
+        _line(mistake, written.places)
+        for written in checked
+        for mistake in written.mistakes(root)
+        if written.places.origin(mistake.path) not in misread
     }
     if lines:
         raise ConfigError(_mistakes_text(lines, where))
     return _study(sizes, expansion.asked_scale(config))
 
 
-def _study(sizes: dict[str, WrittenOut], asked: str) -> Study:
-    whole, full = sizes[asked], sizes[expansion.FULL]
-    defaults = _defaults(whole)
-    config, full_config = (defaults | scale.config for scale in (whole, full))
-    scaled = expansion.scale_settings({**full_config, **full.entries}, {**config, **whole.entries})
-    content = {key: config[key] for key in config.keys() - NO_WINDOW.keys()} | whole.entries
+def _study(sizes: dict[str, WrittenOut], size: str) -> Study:
+    written, full = sizes[size], sizes[expansion.FULL]
+    defaults = _defaults(written)
+    config, full_config = (defaults | scale.config for scale in (written, full))
+    scaled = expansion.scale_settings({**full_config, **full.entries}, {**config, **written.entries})
+    content = {key: config[key] for key in config.keys() - NO_WINDOW.keys()} | written.entries
     sound = of_parts(content, tuple(mapping(config[NEEDED_SECTION])))
     declared = sound.declared.model_copy(update={key: config[key] for key in NO_WINDOW})
-    return Study(declared, sound.measured, tuple(scaled), whole.places)
+    return Study(declared, sound.measured, tuple(scaled), written.places)
 
 
-def _defaults(whole: WrittenOut) -> Config:
+def _defaults(written: WrittenOut) -> Config:
     """Return the defaults of the keys that every study has."""
-    variants, reference = mapping(whole.config["variants"]), str(whole.config["reference"])
+    variants, reference = mapping(written.config["variants"]), str(written.config["reference"])
     others = [name for name in variants if name != reference]
     named = " and ".join(others) if others else AA
     arms = f"do the other {len(others)} variants" if len(others) > 2 else f"do{'es' * (len(others) < 2)} {named}"
-    loads = whole.entries[NEEDED_SECTION]
-    is_timed = all("sql" in mapping(loads[name]) for name in mapping(whole.config[NEEDED_SECTION]))
+    loads = written.entries[NEEDED_SECTION]
+    is_timed = all("sql" in mapping(loads[name]) for name in mapping(written.config[NEEDED_SECTION]))
     fixed = {key: StudyDeclaration.model_fields[key].default for key in DEFAULTS} | (NO_WINDOW if is_timed else {})
-    return {"title": whole.config["study"], "question": f"How {arms} compare with {reference}?", **fixed}
+    return {"title": written.config["study"], "question": f"How {arms} compare with {reference}?", **fixed}
 
 
 def _misread(documents: list[Document]) -> tuple[set[Mistake], set[KeyPath]]:

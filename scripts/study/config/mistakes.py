@@ -84,8 +84,8 @@ class Places:
         return self._written(path[:-1]) if len(path) > 1 else (self.files[-1].name if self.files else "", None)
 
     def _overridden(self, document: Document, path: KeyPath) -> bool:
-        there, merged = at(document.value, path), at(self.config, path)
-        return not isinstance(merged, dict) and repr(there) != repr(merged)
+        in_file, merged = at(document.value, path), at(self.config, path)
+        return not isinstance(merged, dict) and repr(in_file) != repr(merged)
 
     def hint(self, path: KeyPath, value: Json, types: list[str]) -> str:
         """Return how YAML read a value of a wrong type, and how to write the meant one."""
@@ -120,17 +120,17 @@ def _number(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def suggestion(name: Key, known: Iterable[str]) -> str:
+def suggestion(name: Key, candidates: Iterable[str]) -> str:
     """Return `, did you mean ...?` with the nearest known name, else the list of known names."""
-    names = sorted(known)
+    names = sorted(candidates)
     if near := nearest(name, names):
         return f", did you mean {near!r}?"
     return f", expected one of {', '.join(map(_part, names))}" if names else ", and none is declared"
 
 
-def nearest(name: Key, known: Iterable[str]) -> str | None:
+def nearest(name: Key, candidates: Iterable[str]) -> str | None:
     """Return the known name that a mistyped one is nearest to, None when none is near."""
-    return next(iter(difflib.get_close_matches(str(name).lower(), known, n=1)), None)
+    return next(iter(difflib.get_close_matches(str(name).lower(), candidates, n=1)), None)
 
 
 def _parts(content: Json) -> Iterator[tuple[Key, Json]]:

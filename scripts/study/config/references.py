@@ -25,11 +25,11 @@ REFERENCES = {
 BY_ITSELF = ("builds", PREBUILT)
 
 
-def references(config: Config, entries: Entries, known: dict[str, set[str]]) -> Iterator[Mistake]:
+def references(config: Config, entries: Entries, names: dict[str, set[str]]) -> Iterator[Mistake]:
     """Yield references to unknown names in a config and its entries, those with other mistakes included."""
     for path, name, kind in named(config, entries):
-        if isinstance(name, str) and kind in known and name not in known[kind] and (kind, name) != BY_ITSELF:
-            yield Mistake(path, f"{name!r} is unknown{suggestion(name, known[kind])}")
+        if isinstance(name, str) and kind in names and name not in names[kind] and (kind, name) != BY_ITSELF:
+            yield Mistake(path, f"{name!r} is unknown{suggestion(name, names[kind])}")
 
 
 def named(config: Config, entries: Entries) -> Iterator[Reference]:
@@ -59,5 +59,7 @@ def taken(config: Config) -> Iterator[Mistake]:
     for name in set(uses) & set(mapping(config.get("variants"))):
         yield Mistake(("variants", name), f"the name is the workflow's own, for {uses[name]}; choose another")
     for name in mapping(config.get("builds")):
-        if own := next((own for own in RESERVED if name.startswith(own)), None):
-            yield Mistake(("builds", name), f"names that begin with {own!r} are the workflow's own; choose another")
+        if reserved := next((reserved for reserved in RESERVED if name.startswith(reserved)), None):
+            yield Mistake(
+                ("builds", name), f"names that begin with {reserved!r} are the workflow's own; choose another"
+            )

@@ -123,7 +123,7 @@ def _members(node: yaml.Node | None) -> Iterator[tuple[Key, tuple[yaml.Node, yam
         case yaml.MappingNode():
             yield from ((_key(key), (key, value)) for key, value in node.value)
         case yaml.SequenceNode():
-            yield from ((place, (item, item)) for place, item in enumerate(node.value))
+            yield from ((index, (item, item)) for index, item in enumerate(node.value))
 
 
 def _key(node: yaml.Node) -> Key:
@@ -182,29 +182,29 @@ def _document(file: Path, text: str, kind: type) -> Document:
 
 def _refuse_unbounded(name: str, root: yaml.Node | None) -> None:
     """Raise ConfigError for a tree that is too deep or too large; an alias counts at each use."""
-    left, seen = [(root, 0)], 0
-    while left:
-        node, depth = left.pop()
+    waiting, seen = [(root, 0)], 0
+    while waiting:
+        node, depth = waiting.pop()
         seen += 1
         if depth > DEEPEST:
             raise ConfigError(f"{name}: {NESTED}")
         if seen > MOST_VALUES:
             raise ConfigError(f"{name}: holds more than {MOST_VALUES} keys and values, aliases counted at each use")
-        left += [(part, depth + 1) for part in _node_parts(node)]
+        waiting += [(part, depth + 1) for part in _node_parts(node)]
 
 
 def _refuse_template(name: str, root: yaml.Node | None) -> None:
     """Raise ConfigError for a key of a template at any depth, also one that is written with escapes."""
-    left = [root]
-    while left:
-        node = left.pop()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if key.value in TEMPLATE_KEYS:
                 raise ConfigError(
                     f"{name}:{key.start_mark.line + 1}: {key.value}: this key makes a config file a template, whose "
                     "code Snakemake runs; expected a study without it"
                 )
-        left += reversed(_node_parts(node))
+        waiting += reversed(_node_parts(node))
 
 
 def _node_parts(node: yaml.Node | None) -> list[yaml.Node]:
@@ -219,15 +219,15 @@ def _node_parts(node: yaml.Node | None) -> list[yaml.Node]:
 
 def _unreadable_line(root: yaml.Node | None) -> int:
     """Return the line of the first value that cannot be constructed, such as a day that no month has."""
-    left = [root]
-    while left:
-        node = left.pop()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, yaml.ScalarNode):
             try:
                 yaml.SafeLoader("").construct_object(node)
             except (ValueError, OverflowError):
                 return node.start_mark.line + 1
-        left += reversed(_node_parts(node))
+        waiting += reversed(_node_parts(node))
     return 1
 
 

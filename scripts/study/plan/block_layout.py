@@ -72,7 +72,7 @@ class Wanted(Protocol):
 
 
 def decided(
-    wanted: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
+    study: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str], most: int, relinkable: bool = False
 ) -> list[Block]:
     """Return the blocks of a repetition: measured ones that hold arms of the study, and new ones for the rest.
 
@@ -81,7 +81,7 @@ def decided(
     """
     references, variants = list(arms[:2]), list(arms[2:])
     used, unmeasured = [], variants
-    for block in sorted(_measured(wanted, files, key, arms), key=lambda block: (-len(block.arms), block.folder)):
+    for block in sorted(_measured(study, files, key, arms), key=lambda block: (-len(block.arms), block.folder)):
         if new := [name for name in block.arms[2:] if name in unmeasured]:
             used.append(Block(key, (*references, *new), block.folder, finished=True))
             unmeasured = [name for name in unmeasured if name not in new]
@@ -91,7 +91,7 @@ def decided(
     if lacking or not used:
         lacking += [RELINKED] if relinkable and RELINKED in unmeasured else []
         used += [
-            Block(key, together := (*references, *group), wanted.block_folder(key, together), finished=False)
+            Block(key, together := (*references, *group), study.block_folder(key, together), finished=False)
             for group in groups(lacking, most - len(references))
         ]
     return used
@@ -105,13 +105,13 @@ def groups(names: Sequence[str], most: int) -> list[list[str]]:
     return [list(names[begin:end]) for begin, end in pairwise(ends)]
 
 
-def _measured(wanted: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
+def _measured(study: Wanted, files: ResultFiles, key: BlockKey, arms: Sequence[str]) -> Iterator[Block]:
     """Yield the measured blocks of a repetition with the study's reference, each with the study's arms in it.
 
     A block that shares a start of its servers with others counts only when all of them are there.
     """
-    home, *homes = [wanted.block_folder(level, arms).rpartition("/")[0] for level in (key, *wanted.levels(key))]
-    digests = {name: wanted.arm_digest(name, key.workload) for name in arms}
+    home, *homes = [study.block_folder(level, arms).rpartition("/")[0] for level in (key, *study.levels(key))]
+    digests = {name: study.arm_digest(name, key.workload) for name in arms}
     for name in sorted(files.names(home)):
         records = [BlockRecord.of(files.record(f"{folder}/{name}/{BLOCK_FILE}") or {}) for folder in homes]
         shared = tuple(arm for arm in arms if all(record.digest(arm) == digests[arm] for record in records))

@@ -113,8 +113,8 @@ class LoadRecipes:
 
     def content(self, script: str | None) -> str | None:
         """Return the SHA-256 (hex) of a script of ours, None for another one."""
-        ours = self.root / "workloads" / (script or "")
-        return file_sha256(ours) if script and ours.is_file() and not lua.is_outside(script) else None
+        own_file = self.root / "workloads" / (script or "")
+        return file_sha256(own_file) if script and own_file.is_file() and not lua.is_outside(script) else None
 
 
 class Plan:

@@ -114,7 +114,7 @@ class Schedule(PathLayout):
     @cached_property
     def jobs(self) -> dict[str, Block]:
         """Return the output of each job that measures -> its block, the last one of those that share their starts."""
-        return {path: one for path, one in self.to_measure.items() if self._is_last(one)}
+        return {path: block for path, block in self.to_measure.items() if self._is_last(block)}
 
     @property
     def lacks_levels(self) -> bool:

@@ -31,11 +31,11 @@ def describe(paths: Schedule, files: list[Path], decided: list[Block], decision:
     `decided` are its blocks, all of them unless it stopped by its precision; `decision` is the record of that.
     """
     plan, study = paths.plan, paths.plan.study
-    declared, asked = study.declared, precision_rule.settings(study)
+    declared, stopping = study.declared, precision_rule.settings(study)
     written = declared.model_fields_set
     stated: Facts = {key: as_written(getattr(declared, key)) for key in AS_DECLARED if key in written}
     stated |= {key: value for key in UNLESS_NEUTRAL if key in written and (value := getattr(declared, key))}
-    stated |= {"repetitions": max(block.key.repetition for block in decided)} if asked else {}
+    stated |= {"repetitions": max(block.key.repetition for block in decided)} if stopping else {}
     builds = list(dict.fromkeys(arm.build for arm in study.arms.values()))
     trained = {build: names for build in builds if (names := trainings_of(plan, build))}
     datasets = sorted({load.dataset for load in study.loads.values()})
@@ -44,7 +44,7 @@ def describe(paths: Schedule, files: list[Path], decided: list[Block], decision:
         **stated,
         "matters": share_of(declared.matters) if "matters" in written else None,
         "expect": as_written(declared.expect) if "expect" in written else None,
-        "stopping": stopped(asked, declared.repetitions, decision or {}) if asked else None,
+        "stopping": stopped(stopping, declared.repetitions, decision or {}) if stopping else None,
         "looks": looks.earlier(Path(paths.study), decided) or None,
         "variants": {
             name: {**arm.written(), **({"relinked": True} if name == RELINKED else {}), "options": plan.options(name)}
@@ -75,10 +75,10 @@ def config_text(study: Study, files: list[Path]) -> str:
     return addresses.redacted(text, [source for server in study.declared.servers.values() for source in server.entries])
 
 
-def stopped(asked: Stopping, most: int, decision: Facts) -> Facts:
+def stopped(stopping: Stopping, most: int, decision: Facts) -> Facts:
     """Return by what a study with a `precision` stopped; an empty decision: by its last repetition, `most`."""
     reached = {name: decision.get(name) for name in ("decision", "half_width", "spent_s")}
-    return {**asdict(asked), "most_repetitions": most, **reached}
+    return {**asdict(stopping), "most_repetitions": most, **reached}
 
 
 def matrix_of(study: Study) -> Json:

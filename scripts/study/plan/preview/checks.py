@@ -33,30 +33,30 @@ class MachineChecks:
 
 def demand(due: Due) -> list[str]:
     """Return the notes of a plan. Raises ConfigError with all mistakes, one per line, with file and line."""
-    found, study = MachineChecks(), due.paths.plan.study
+    checks, study = MachineChecks(), due.paths.plan.study
     for thing in due.of("source"):
-        check_archives(thing.server, study.declared.servers[thing.server], found)
+        check_archives(thing.server, study.declared.servers[thing.server], checks)
     if due.runs:
-        check_options(due, found)
-        found.mistakes += [*preload_mistakes(due), *report_mistakes(due)]
-        found.notes += numa_notes(due, machine_facts.numa_nodes())
-    found.notes += foreign_flag_notes(due)
+        check_options(due, checks)
+        checks.mistakes += [*preload_mistakes(due), *report_mistakes(due)]
+        checks.notes += numa_notes(due, machine_facts.numa_nodes())
+    checks.notes += foreign_flag_notes(due)
     for refused in refused_keys(due):
         if refused.may_fail:
-            found.notes.append(f"{study.line(refused.mistake)}; the build may fail, the study goes on")
+            checks.notes.append(f"{study.line(refused.mistake)}; the build may fail, the study goes on")
         else:
-            found.mistakes.append(refused.mistake)
-    if found.mistakes:
-        lines = sorted({study.line(mistake) for mistake in found.mistakes})
+            checks.mistakes.append(refused.mistake)
+    if checks.mistakes:
+        lines = sorted({study.line(mistake) for mistake in checks.mistakes})
         raise ConfigError("\n  ".join([f"study {study.name}: {len(lines)} mistake(s)", *lines]))
-    return found.notes
+    return checks.notes
 
 
 def numa_notes(due: Due, nodes: int) -> list[str]:
     """Return a line on variants that spread their buffer pool over NUMA nodes on a machine with `nodes` of them."""
     plan = due.paths.plan
     options = {name: plan.options(name) for name in sorted({run.variant for run in due.runs.values()})}
-    asking = [name for name, own in options.items() if str(own.get(INTERLEAVE, "off")).lower() in INTERLEAVED]
+    asking = [name for name, stated in options.items() if str(stated.get(INTERLEAVE, "off")).lower() in INTERLEAVED]
     if nodes > 1 or not asking:
         return []
     what = "this machine has a single NUMA node, so the option changes nothing here"
@@ -91,32 +91,32 @@ def preload_mistakes(due: Due) -> Iterator[Mistake]:
         yield from _preload_mistakes((*key, "environment"), plan.environment(name))
 
 
-def _preload_mistakes(key: KeyPath, given: Mapping[str, str]) -> Iterator[Mistake]:
-    for path in process_environment.preloaded(given):
+def _preload_mistakes(key: KeyPath, variables: Mapping[str, str]) -> Iterator[Mistake]:
+    for path in process_environment.preloaded(variables):
         if not (path.is_absolute() and path.is_file()):
             text = f"{str(path)!r} does not exist, expected the absolute path of a library{_nearest_file(path)}"
             yield Mistake((*key, process_environment.PRELOAD), text)
 
 
-def check_archives(server: str, declared: ServerDeclaration, found: MachineChecks) -> None:
+def check_archives(server: str, declared: ServerDeclaration, checks: MachineChecks) -> None:
     """Find declared archives that do not exist or are no files: a mistake, unless another source may serve instead.
 
     One that would only have stood in for another source is not mentioned.
     """
     missing, problems = {}, {}
-    for place, source in enumerate(declared.sources):
+    for index, source in enumerate(declared.sources):
         if isinstance(source, FileSource):
             path = source_path(with_version(source.file, declared.version))
             if problem := local.problem(path):
-                missing[place], problems[place] = path, problem
-    others = {place: source.kind for place, source in enumerate(declared.sources) if place not in missing}
-    for place, path in missing.items():
-        key = ("servers", server, "sources", place, "file")
-        text = f"{str(path)!r} {problems[place]}"
-        if others and place < min(others):
-            found.notes.append(f"{'.'.join(map(str, key))}: {text}; {others[min(others)]} is used instead")
+                missing[index], problems[index] = path, problem
+    others = {index: source.kind for index, source in enumerate(declared.sources) if index not in missing}
+    for index, path in missing.items():
+        key = ("servers", server, "sources", index, "file")
+        text = f"{str(path)!r} {problems[index]}"
+        if others and index < min(others):
+            checks.notes.append(f"{'.'.join(map(str, key))}: {text}; {others[min(others)]} is used instead")
         elif not others:
-            found.mistakes.append(Mistake(key, f"{text}, expected the path of an archive{_nearest_file(path)}"))
+            checks.mistakes.append(Mistake(key, f"{text}, expected the path of an archive{_nearest_file(path)}"))
 
 
 def _nearest_file(path: Path) -> str:
@@ -125,31 +125,31 @@ def _nearest_file(path: Path) -> str:
     return f", did you mean {near!r}?" if near else ""
 
 
-def check_options(due: Due, found: MachineChecks) -> None:
+def check_options(due: Due, checks: MachineChecks) -> None:
     """Find options that a script does not have, or would misread.
 
     Its options come from its text; only scripts of ours and of sysbench's are run, if their text does not tell.
     """
-    asked = [each for each in used_scripts(due) if each[2]]
-    if not asked:
+    scripts = [use for use in used_scripts(due) if use[2]]
+    if not scripts:
         return
     if due.paths.plan.study.declared.client:
-        found.notes.append("options of sysbench scripts are not checked: sysbench runs on the client host")
+        checks.notes.append("options of sysbench scripts are not checked: sysbench runs on the client host")
         return
     try:
         generator = sysbench.read_capabilities()
     except (ValueError, OSError) as error:
-        found.notes.append(f"options of sysbench scripts are not checked: {error}")
+        checks.notes.append(f"options of sysbench scripts are not checked: {error}")
         return
     general = {name.replace("-", "_") for name in generator.options}
-    known = {script: known_options(generator, script) for script in dict.fromkeys(script for _, script, _ in asked)}
-    found.notes += [
+    listed = {script: known_options(generator, script) for script in dict.fromkeys(script for _, script, _ in scripts)}
+    checks.notes += [
         f"options of {script} are not checked: its text does not list them in a plain table, so the first job asks it"
-        for script, options in known.items()
+        for script, options in listed.items()
         if options is None
     ]
-    for path, script, options in asked:
-        found.mistakes += option_mistakes(path, script, options, known[script] or {}, general)
+    for path, script, options in scripts:
+        checks.mistakes += option_mistakes(path, script, options, listed[script] or {}, general)
 
 
 def known_options(generator: sysbench.Capabilities, script: str) -> dict[str, str] | None:
@@ -160,16 +160,16 @@ def known_options(generator: sysbench.Capabilities, script: str) -> dict[str, st
 
 
 def option_mistakes(
-    path: KeyPath, script: str, options: Options, known: dict[str, str], general: set[str]
+    path: KeyPath, script: str, options: Options, listed: dict[str, str], general: set[str]
 ) -> Iterator[Mistake]:
     """Yield the options that a script does not have, and values it would misread; nothing for a script without help."""
-    for name, value in options.items() if known else ():
+    for name, value in options.items() if listed else ():
         option = name.replace("-", "_")
-        if option not in known and option not in general:
+        if option not in listed and option not in general:
             yield Mistake(
-                (*path, name), f"{value!r} cannot be set, {script} has no such option{suggestion(option, known)}"
+                (*path, name), f"{value!r} cannot be set, {script} has no such option{suggestion(option, listed)}"
             )
-        for line in sysbench.option_mistakes(known, {name: value}):
+        for line in sysbench.option_mistakes(listed, {name: value}):
             yield Mistake((*path, name), line.removeprefix(f"{name}: "))
 
 

@@ -213,12 +213,12 @@ class Durations:
     @cached_property
     def phases(self) -> dict[str, DurationEstimate]:
         """Return the estimates of the phases after fetching."""
-        made = {phase: total(map(self.of, self.due.of(kind))) for phase, kind in PHASES.items()}
+        things = {phase: total(map(self.of, self.due.of(kind))) for phase, kind in PHASES.items()}
         due = {thing.folder for thing in self.due.of("build")}
         relinked = sum(count for folder, count in relink_choice.wanted(self.due.paths).items() if folder in due)
         checks = DurationEstimate(CHECK_S * (len(self.due.checks) + relinked), measured=False)
         runs = DurationEstimate(self.run.seconds * len(self.due.runs), self.run.measured)
-        return {**made, "check": checks, "measure": runs}
+        return {**things, "check": checks, "measure": runs}
 
 
 PHASES = {"compile": "build", "train": "profile", "load": "dataset"}

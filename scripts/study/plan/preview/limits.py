@@ -53,8 +53,8 @@ def read_headroom(root: Path = FILE_SYSTEM_ROOT) -> Headroom:
     limit, processes = read_processes(root)
     waiting = number_in(root / "proc/sys/net/core/somaxconn")
     total_mib = memory_mib["MemTotal"]
-    left = machine_supplies.read_left(root)
-    return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting, left)
+    supplies = machine_supplies.read_left(root)
+    return Headroom(total_mib, available_mib, who, open_files, most_open_files, processes, limit, waiting, supplies)
 
 
 # What we connect with beside the load generator; files that are there without a client.
@@ -101,14 +101,14 @@ def memory_limits(groups: list[list["Demands"]], headroom: Headroom, system: Fil
     """Yield a limit for each group of servers, up at the same time, that needs more memory than there is."""
     alike: dict[MachineLimit, list[str]] = {}
     for group in groups:
-        least_mib, most_mib = (sum(part) for part in zip(*(each.memory_mib(system) for each in group), strict=True))
+        least_mib, most_mib = (sum(part) for part in zip(*(demand.memory_mib(system) for demand in group), strict=True))
         available_mib = headroom.available_mib
         if most_mib > available_mib:
             text = f"memory: up to {amount_text(most_mib)} needed, {headroom.memory_limit} leaves"
-            pools = " or ".join(dict.fromkeys(each.family.POOL_OPTION for each in group))
+            pools = " or ".join(dict.fromkeys(demand.family.POOL_OPTION for demand in group))
             remedy = f"lower {pools}, rows or clients{', or `together`' if len(group) > FEWEST_ARMS else ''}"
             limit = MachineLimit(f"{text} {amount_text(available_mib)}", remedy, certain=least_mib > available_mib)
-            names = ", ".join(each.variant for each in group)
+            names = ", ".join(demand.variant for demand in group)
             alike.setdefault(limit, []).append(f"{names} at the same time" if len(group) > 1 else names)
     for limit, those in alike.items():
         yield replace(limit, text=f"{limit.text} ({', '.join(those)})")
@@ -183,17 +183,17 @@ class Demands:
 
     def waiting(self) -> Iterator[MachineLimit]:
         """Yield a limit if more clients connect at a time than a socket queues: libpq does not block, and fails."""
-        kept = self.headroom.waiting
-        if self.family.CONNECTING_FAILS and kept is not None and self.clients > kept:
-            text = f"waiting connections: net.core.somaxconn is {kept}, {self.clients} clients connect at a time"
+        queue = self.headroom.waiting
+        if self.family.CONNECTING_FAILS and queue is not None and self.clients > queue:
+            text = f"waiting connections: net.core.somaxconn is {queue}, {self.clients} clients connect at a time"
             yield MachineLimit(text, f"`sysctl net.core.somaxconn={self.clients}`", certain=False)
 
     def asking(self) -> Asking:
         """Return what it asks of supplies that servers share."""
         plan, pool_mib = self.due.paths.plan, in_mib(self.options[self.family.POOL_OPTION], self.family.POOL_UNIT_BYTES)
         running = plan.is_running(plan.study.arms[self.variant].server)
-        asked = SupplyDemand() if running else self.family.supplies(self.options)
-        return Asking(self.variant, asked, pool_mib, self.family.HUGE_PAGES_OPTION)
+        demand = SupplyDemand() if running else self.family.supplies(self.options)
+        return Asking(self.variant, demand, pool_mib, self.family.HUGE_PAGES_OPTION)
 
     def memory_mib(self, system: FileSystemOf) -> tuple[float, float]:
         """Return the least and the most it takes: a pool fills with data only; a tmpfs holds the data once more."""
@@ -224,10 +224,10 @@ def find_limits(
 
     `cache` is the folder of build trees and clones; `system` returns the file system of a path.
     """
-    found = list(disk_limits(due, sizes, cache, system))
+    found_limits = list(disk_limits(due, sizes, cache, system))
     if due.runs:
-        found += find_server_limits(due, sizes, headroom, system)
-    return sorted(found, key=lambda limit: not limit.certain)
+        found_limits += find_server_limits(due, sizes, headroom, system)
+    return sorted(found_limits, key=lambda limit: not limit.certain)
 
 
 def disk_limits(due: Due, sizes: Sizes, cache: str, system: FileSystemOf) -> Iterator[MachineLimit]:
@@ -235,14 +235,14 @@ def disk_limits(due: Due, sizes: Sizes, cache: str, system: FileSystemOf) -> Ite
     demands: dict[int, list[DiskDemand]] = defaultdict(list)
     for demand in demanded(due, sizes, cache):
         demands[system(demand.path).number].append(demand)
-    for asked in demands.values():
-        place, most_mib = system(asked[0].path), sum(demand.most_mib for demand in asked)
-        if most_mib > place.free_mib:
-            parts = ", ".join(f"{one.what} {amount_text(one.most_mib)}" for one in asked if one.most_mib >= 1)
-            folders = ", ".join(dict.fromkeys(one.path for one in asked))
-            free, needed = amount_text(place.free_mib), amount_text(most_mib)
-            text = f"disk of {folders} ({place.name}): {free} free, up to {needed} needed"
-            certain = sum(demand.least_mib for demand in asked) > place.free_mib
+    for sharing in demands.values():
+        target, most_mib = system(sharing[0].path), sum(demand.most_mib for demand in sharing)
+        if most_mib > target.free_mib:
+            parts = ", ".join(f"{part.what} {amount_text(part.most_mib)}" for part in sharing if part.most_mib >= 1)
+            folders = ", ".join(dict.fromkeys(part.path for part in sharing))
+            free, needed = amount_text(target.free_mib), amount_text(most_mib)
+            text = f"disk of {folders} ({target.name}): {free} free, up to {needed} needed"
+            certain = sum(demand.least_mib for demand in sharing) > target.free_mib
             yield MachineLimit(f"{text} ({parts})", "make room there, or name another place in `storage`", certain)
 
 
@@ -255,8 +255,10 @@ def demanded(due: Due, sizes: Sizes, cache: str) -> Iterator[DiskDemand]:
     clones: dict[str, list[DiskDemand]] = defaultdict(list)
     for group, workload in dict.fromkeys((group, block.key.workload) for block, group in block_groups(due)):
         for path in {sizes.storage(variant) or cache for variant in group}:
-            there = [sizes.clone_mib(each, workload) for each in group if (sizes.storage(each) or cache) == path]
-            what = "a run's data directory" if len(there) == 1 else "the data directories of a block"
-            clones[path].append(DiskDemand(path, what, *map(sum, zip(*there, strict=True))))
-    for asked in clones.values():
-        yield max(asked, key=lambda demand: demand.most_mib)
+            clones_mib = [
+                sizes.clone_mib(member, workload) for member in group if (sizes.storage(member) or cache) == path
+            ]
+            what = "a run's data directory" if len(clones_mib) == 1 else "the data directories of a block"
+            clones[path].append(DiskDemand(path, what, *map(sum, zip(*clones_mib, strict=True))))
+    for same_path in clones.values():
+        yield max(same_path, key=lambda demand: demand.most_mib)

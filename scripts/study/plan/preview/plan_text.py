@@ -58,26 +58,26 @@ def phase_lines(reasons: Reasons, runs: RunReasons, durations: Durations, sizes:
     if not due.report:
         ready = f"{plural(len(due.paths.runs), 'run')} and the report are there"
         return [f"  nothing to make or measure: {ready}; the report follows its texts and code", *given_up_lines(due)]
-    found = fetch_lines(reasons, sizes)
+    lines = fetch_lines(reasons, sizes)
     for phase, kind in PHASES.items():
-        if made := due.of(kind):
-            found += [
-                phase_row(phase, len(made), len(due.things[kind]), estimate_text(durations.phases[phase])),
-                *why_lines(reasons, made),
+        if things := due.of(kind):
+            lines += [
+                phase_row(phase, len(things), len(due.things[kind]), estimate_text(durations.phases[phase])),
+                *why_lines(reasons, things),
             ]
     if due.checks:
         checks = len(due.paths.checks) + len(due.paths.audits) + 1
-        found.append(phase_row("check", len(due.checks), checks, estimate_text(durations.phases["check"])))
+        lines.append(phase_row("check", len(due.checks), checks, estimate_text(durations.phases["check"])))
     if due.runs:
         measuring = durations.phases["measure"]
         how_long = estimate_text(measuring) + untimed_text(due, measuring)
-        found += [phase_row("measure", len(due.runs), len(due.paths.runs), how_long)]
-        found += measured_lines(runs)
+        lines += [phase_row("measure", len(due.runs), len(due.paths.runs), how_long)]
+        lines += measured_lines(runs)
     if extra := diagnosis_paths(due):
         planned = len(Diagnoses(due.paths).of_paths)
-        found.append(phase_row("diagnose", len(extra), planned, estimate_text(diagnosis_estimate(due, durations))))
+        lines.append(phase_row("diagnose", len(extra), planned, estimate_text(diagnosis_estimate(due, durations))))
     return [
-        *found,
+        *lines,
         *given_up_lines(due),
         f"  report    {due.paths.study}/report.html",
         summed_text(durations, copying_s(due, sizes, durations)),
@@ -107,25 +107,25 @@ def fetch_lines(reasons: Reasons, sizes: Sizes) -> list[str]:
     due = reasons.due
     if not (sources := due.of("source")):
         return []
-    known = [sizes.fetched(thing) for thing in sources]
-    unknown = [thing.server for thing, size in zip(sources, known, strict=True) if size.mib is None]
-    parts = [f"{amount_text(sum(size.mib or 0 for size in known))} to fetch"] if len(unknown) < len(sources) else []
+    sizes_of = [sizes.fetched(thing) for thing in sources]
+    unknown = [thing.server for thing, size in zip(sources, sizes_of, strict=True) if size.mib is None]
+    parts = [f"{amount_text(sum(size.mib or 0 for size in sizes_of))} to fetch"] if len(unknown) < len(sources) else []
     parts += [f"{', '.join(unknown)}: bytes unknown"] if unknown else []
     return [phase_row("fetch", len(sources), len(due.things["source"]), ", ".join(parts)), *why_lines(reasons, sources)]
 
 
 def why_lines(reasons: Reasons, things: Iterable[Thing]) -> list[str]:
     """Return the reasons of things, one line per reason and server."""
-    found: dict[tuple[Reason, str], list[Thing]] = {}
+    alike: dict[tuple[Reason, str], list[Thing]] = {}
     for thing in things:
-        found.setdefault((merged_reason(reasons.of(thing)), thing.server), []).append(thing)
+        alike.setdefault((merged_reason(reasons.of(thing)), thing.server), []).append(thing)
     names = {
         key: "" if same[0].kind == "source" else f" {listed_names(thing.name for thing in same)}"
-        for key, same in found.items()
+        for key, same in alike.items()
     }
     return shortened_lines(
         f"{server}{names[reason, server]}: {reason_text(reasons.of(same[0]))}"
-        for (reason, server), same in found.items()
+        for (reason, server), same in alike.items()
     )
 
 
@@ -153,7 +153,7 @@ def reason_text(reason: Reason) -> str:
             return "another version exists; what differs was not recorded"
         case Changed(differences):
             more = len(differences) - MOST_DIFFERENCES
-            parts = [difference_text(one) for one in differences[:MOST_DIFFERENCES]]
+            parts = [difference_text(difference) for difference in differences[:MOST_DIFFERENCES]]
             return "; ".join([*parts, *([f"and {plural(more, 'more difference')}"] if more > 0 else [])])
 
 
@@ -166,14 +166,14 @@ def difference_text(difference: RecipeDifference) -> str:
 
 def measured_lines(runs: RunReasons) -> list[str]:
     """Return the reasons of runs with their variants and workloads."""
-    whole: dict[Reason, tuple[Reason, Counter[tuple[str, str]]]] = {}
+    merged: dict[Reason, tuple[Reason, Counter[tuple[str, str]]]] = {}
     for reason, counted in runs.table.items():
-        whole.setdefault(merged_reason(reason), (reason, Counter()))[1].update(counted)
+        merged.setdefault(merged_reason(reason), (reason, Counter()))[1].update(counted)
     study = runs.paths.plan.study
     return shortened_lines(
         f"{plural(counted.total(), 'run')}{groups_text(counted, list(study.arms), study.workloads)}: "
         f"{reason_text(reason)}"
-        for reason, counted in whole.values()
+        for reason, counted in merged.values()
     )
 
 
@@ -188,22 +188,22 @@ def groups_text(counted: Counter[tuple[str, str]], variants: list[str], workload
 
 def listed_names(names: Iterable[str]) -> str:
     """Return names as a list; of many the first few."""
-    known = list(dict.fromkeys(names))
-    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
-    return ", ".join(known[:MOST_NAMES]) + more
+    listed = list(dict.fromkeys(names))
+    more = f" and {len(listed) - MOST_NAMES} more" if len(listed) > MOST_NAMES else ""
+    return ", ".join(listed[:MOST_NAMES]) + more
 
 
 def shortened_lines(lines: Iterable[str]) -> list[str]:
     """Return the lines of reasons, indented; of many the first few."""
-    known = list(lines)
-    more = [f"and {len(known) - MOST_REASONS} more reasons"] if len(known) > MOST_REASONS else []
-    return [INDENT + line for line in [*known[:MOST_REASONS], *more]]
+    listed = list(lines)
+    more = [f"and {len(listed) - MOST_REASONS} more reasons"] if len(listed) > MOST_REASONS else []
+    return [INDENT + line for line in [*listed[:MOST_REASONS], *more]]
 
 
 def given_up_lines(due: Due) -> list[str]:
     """Return a line on builds that failed before and are not tried again."""
-    known = {thing: due.listing.record(thing.record) or {} for thing in due.things["build"]}
-    names = [f"{thing.server} {thing.name}" for thing, facts in known.items() if outcome.has_failed(facts)]
+    records = {thing: due.listing.record(thing.record) or {} for thing in due.things["build"]}
+    names = [f"{thing.server} {thing.name}" for thing, facts in records.items() if outcome.has_failed(facts)]
     return [f"  failed    {listed_names(names)}: not tried again unless `make retry` removes it"] if names else []
 
 
@@ -231,8 +231,8 @@ def without_cloning(due: Due, sizes: Sizes) -> list[str]:
     places = {sizes.storage(variant) or str(cache_path()) for variant, _ in due.groups}
     if due.of("profile"):
         places.add(str(cache_path()))
-    found = map(storage.file_system_of, places)
-    return sorted({place.name for place in found if not storage.can_reflink(results, place)})
+    systems = map(storage.file_system_of, places)
+    return sorted({system.name for system in systems if not storage.can_reflink(results, system)})
 
 
 def duration_text(seconds: float) -> str:
@@ -270,8 +270,8 @@ def plan_text(paths: Schedule, cores: int, forced: Sequence[str] = ()) -> str:
         lines += stopping_line(paths)
         lines += looks_line(paths)
         lines += [f"  pool      {text}" for text in beyond_pool(due)]
-        found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
-        lines += map(limit_line, [*noexec_limits(due, str(cache_path())), *found, *misplaced(paths)])
+        hit = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
+        lines += map(limit_line, [*noexec_limits(due, str(cache_path())), *hit, *misplaced(paths)])
         lines += [f"  note      {note}" for note in notes]
     return "\n".join(lines) + "\n\n"
 
@@ -294,19 +294,19 @@ def refusals(paths: Schedule) -> list[str]:
     """Return the limits, one per line, with which a study is not started."""
     due = Due(paths)
     sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
-    found = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
-    found = [*noexec_limits(due, str(cache_path())), *found]
-    return [f"{limit.text}; {limit.remedy}" for limit in found if limit.refused]
+    hit = limits.find_limits(due, sizes, limits.read_headroom(), str(cache_path()))
+    hit = [*noexec_limits(due, str(cache_path())), *hit]
+    return [f"{limit.text}; {limit.remedy}" for limit in hit if limit.refused]
 
 
 def bytes_line(due: Due, sizes: Sizes) -> list[str]:
     """Return the line on bytes to copy and to keep; bytes to fetch stand at their phase."""
-    copied, kept = sizes.copied(), sizes.kept()
+    copied, kept_sizes = sizes.copied(), sizes.kept()
     without = without_cloning(due, sizes)
     how = f" in full: no cloning of blocks (reflink) to {', '.join(without)}" if without else " by cloning blocks"
     parts = [f"{amount_text(copied.mib)} to copy{how}"] if copied.mib else []
-    of = ", ".join(f"{name} {amount_text(size.mib)}" for name, size in kept.items() if size.mib)
-    parts += [f"about {amount_text(total_mib(kept.values()))} to keep ({of})"] if of else []
+    of = ", ".join(f"{name} {amount_text(size.mib)}" for name, size in kept_sizes.items() if size.mib)
+    parts += [f"about {amount_text(total_mib(kept_sizes.values()))} to keep ({of})"] if of else []
     return [f"  bytes     {'; '.join(parts)}"] if parts else []
 
 
@@ -316,13 +316,13 @@ def machine_line(paths: Schedule, durations: Durations) -> list[str]:
     if methods.has_running_server(paths.plan):
         return [f"  machine   {cores}, all for the load generator; the servers already run, and nothing restarts"]
     try:
-        found = client_host.placement_of_study(paths.plan.study.hosts)
+        placement = client_host.placement_of_study(paths.plan.study.hosts)
     except ValueError:
         return [f"  machine   {cores}"]
-    server = f"server on CPU {format_cpus(found.server_cpus or ())}"
-    client = f", load generator on CPU {format_cpus(found.client_cpus or ())}"
-    where = server if found.mode == "remote" else f"{server}{client}"
-    return [f"  machine   {cores} to compile; {where} ({found.note})"]
+    server = f"server on CPU {format_cpus(placement.server_cpus or ())}"
+    client = f", load generator on CPU {format_cpus(placement.client_cpus or ())}"
+    where = server if placement.mode == "remote" else f"{server}{client}"
+    return [f"  machine   {cores} to compile; {where} ({placement.note})"]
 
 
 def misplaced(paths: Schedule) -> list[MachineLimit]:
@@ -339,15 +339,15 @@ TOGETHER = {SLICES: "in slices", STATEMENTS: "statement by statement"}
 
 def method_lines(due: Due) -> list[str]:
     """Return how the blocks are measured: one line for those side by side, one per reason for those by turns."""
-    found: dict[tuple[str, str], Counter[str]] = {}
+    methods_of: dict[tuple[str, str], Counter[str]] = {}
     for block in due.blocks:
         method = due.paths.method(block.key)
-        found.setdefault((method.name, method.why), Counter())[block.key.workload] += 1
+        methods_of.setdefault((method.name, method.why), Counter())[block.key.workload] += 1
     lines = []
-    for (name, why), counted in found.items():
+    for (name, why), counted in methods_of.items():
         by_turns = f"one server after the other: {why}"
         how = by_turns if name == TURNS else f"all servers up, side by side {TOGETHER[name]}"
-        where = "" if len(found) == 1 else f" of {listed_names(counted)}"
+        where = "" if len(methods_of) == 1 else f" of {listed_names(counted)}"
         lines.append(f"  blocks    {plural(counted.total(), 'block')}{where}, {how}")
     return [*lines, *turning_lines(due)]
 
@@ -364,28 +364,28 @@ def turning_lines(due: Due) -> list[str]:
     if not free:
         return []
     limits = ", ".join(disk_load.amount(*limit) for limit in disk_load.LIMITS_PER_S.items())
-    taken = duration_text(sum(arms * (2 * twice_s + turn_s) for arms, turn_s in free))
-    said = f"by turns where the reference, warming up, exceeds one of: {limits} per second; all of them: {taken}"
-    return [f"{INDENT}{said}"]
+    taken_s = duration_text(sum(arms * (2 * twice_s + turn_s) for arms, turn_s in free))
+    text = f"by turns where the reference, warming up, exceeds one of: {limits} per second; all of them: {taken_s}"
+    return [f"{INDENT}{text}"]
 
 
 def stopping_line(paths: Schedule) -> list[str]:
     """Return when a study with a `precision` stops."""
-    asked, declared = precision_rule.settings(paths.plan.study), paths.plan.study.declared
-    if asked is None or not paths.is_undecided:
+    stopping, declared = precision_rule.settings(paths.plan.study), paths.plan.study.declared
+    if stopping is None or not paths.is_undecided:
         return []
     first, most = max(block.key.repetition for block in paths.blocks), declared.repetitions
-    until = f"intervals within ±{share(asked.precision)}"
-    until += f" or {declared.at_most} in blocks" if asked.at_most_s else ""
+    until = f"intervals within ±{share(stopping.precision)}"
+    until += f" or {declared.at_most} in blocks" if stopping.at_most_s else ""
     return [f"  stops     after {first} to {most} repetitions: {until}; the plan above is of the first {first}"]
 
 
 def looks_line(paths: Schedule) -> list[str]:
     """Return by how much earlier reports of the same blocks make the intervals wider."""
-    found = looks.earlier(Path(paths.study), paths.blocks)
-    wider = widened_for(stops=False, looks=len(found)) - 1
-    before = f"reported before with {', '.join(map(str, found))} repetitions"
-    return [f"  looks     {before}: another look, intervals {share(round(wider, 3))} wider"] if found else []
+    earlier = looks.earlier(Path(paths.study), paths.blocks)
+    wider = widened_for(stops=False, looks=len(earlier)) - 1
+    before = f"reported before with {', '.join(map(str, earlier))} repetitions"
+    return [f"  looks     {before}: another look, intervals {share(round(wider, 3))} wider"] if earlier else []
 
 
 def limit_line(limit: MachineLimit) -> str:

@@ -49,25 +49,29 @@ def needs(due: Due, total_mib: float | None = None) -> dict[tuple[str, str], Nee
     if has_running_server(plan):
         return {}
     pairs = dict.fromkeys((run.variant, run.workload) for run in due.runs.values())
-    found = {pair: need(plan, *pair, total_mib) for pair in pairs}
-    return {pair: one for pair, one in found.items() if one}
+    need_of = {pair: need(plan, *pair, total_mib) for pair in pairs}
+    return {pair: pair_need for pair, pair_need in need_of.items() if pair_need}
 
 
 def beyond_pool(due: Due, total_mib: float | None = None) -> list[str]:
     """Return one text per dataset and size of a pool that it exceeds, by the runs to be measured."""
-    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for (variant, workload), one in needs(due, total_mib).items():
-        if not one.fits:
+    exceeding: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for (variant, workload), pool_need in needs(due, total_mib).items():
+        if not pool_need.fits:
             dataset = due.paths.plan.study.declared.workloads[workload].dataset
-            found[dataset, amount_text(one.tables_mib), amount_text(one.pool_mib)].append(variant)
+            exceeding[dataset, amount_text(pool_need.tables_mib), amount_text(pool_need.pool_mib)].append(variant)
     return [
         f"{dataset} takes about {needed}, the buffer pool of {', '.join(dict.fromkeys(names))} holds {pool}: "
         "loads read from storage (`fill: false` if that is meant)"
-        for (dataset, needed, pool), names in found.items()
+        for (dataset, needed, pool), names in exceeding.items()
     ]
 
 
 def filling_s(due: Due, total_mib: float | None = None) -> float:
     """Return the seconds in which one run's tables are read into the pool, the mean over variants and workloads."""
-    every = needs(due, total_mib).values()
-    return sum(one.tables_mib for one in every if one.fits) / READ_MIB_PER_S / len(every) if every else 0.0
+    needed = needs(due, total_mib).values()
+    return (
+        sum(pair_need.tables_mib for pair_need in needed if pair_need.fits) / READ_MIB_PER_S / len(needed)
+        if needed
+        else 0.0
+    )

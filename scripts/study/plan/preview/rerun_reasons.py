@@ -74,8 +74,8 @@ class Reasons:
             return FailedBefore(log)
         if thing.kind == "source":
             moved = self.due.source_changes(thing.server).items()
-            found = (RecipeDifference(f"source.{key}", *map(short_value, values)) for key, values in moved)
-            return Changed(tuple(found)) if moved else New()
+            moved_values = (RecipeDifference(f"source.{key}", *map(short_value, values)) for key, values in moved)
+            return Changed(tuple(moved_values)) if moved else New()
         if not (versions := self.versions(thing)[:CLOSEST]):
             return New()
         recipes = [self.recorded(thing.kind, folder) for folder in versions]
@@ -107,24 +107,24 @@ class Reasons:
     def closest(self, earlier: Iterable[RecipeValues], new: RecipeValues) -> Changed:
         """Return the fewest differences that one of several earlier recipes has from a new one."""
         lookups = (self.earlier, self.planned.get)
-        found = [changed for old in earlier if (changed := differences(old, new, *lookups))]
-        return Changed(min(found, key=lambda each: (each[0].old is None, len(each)), default=()))
+        changes = [changed for old in earlier if (changed := differences(old, new, *lookups))]
+        return Changed(min(changes, key=lambda change: (change[0].old is None, len(change)), default=()))
 
     @cached_property
     def planned(self) -> dict[str, RecipeValues]:
         """Return digest -> recipe of the builds, profiles and datasets of the plan."""
         plan, paths, things = self.plan, self.due.paths, self.due.things
-        found = {thing: plan.build(thing.server, thing.name).dump() for thing in things["build"]}
-        found |= {thing: plan.profile(thing.server, thing.name, thing.stage).dump() for thing in things["profile"]}
-        found |= {thing: plan.dataset(*paths.datasets[thing.folder]).dump() for thing in things["dataset"]}
-        return {thing.folder.rpartition("-")[2]: recipe for thing, recipe in found.items()}
+        recipes = {thing: plan.build(thing.server, thing.name).dump() for thing in things["build"]}
+        recipes |= {thing: plan.profile(thing.server, thing.name, thing.stage).dump() for thing in things["profile"]}
+        recipes |= {thing: plan.dataset(*paths.datasets[thing.folder]).dump() for thing in things["dataset"]}
+        return {thing.folder.rpartition("-")[2]: recipe for thing, recipe in recipes.items()}
 
     def _earlier(self, digest: str) -> RecipeValues | None:
         """Return the recipe of something made earlier by the digest in its path, None when it is not recorded."""
         servers = sorted({thing.server for thing in self.due.things["source"]})
         places = ((kind, f"results/{kind}s/{server}") for kind in RECIPE_RECORDS for server in servers)
-        made = ((kind, folder) for kind, place in places if (folder := self.listing.digested(place, digest)))
-        return next((self.recorded(kind, folder) for kind, folder in made), None)
+        folders = ((kind, folder) for kind, home in places if (folder := self.listing.digested(home, digest)))
+        return next((self.recorded(kind, folder) for kind, folder in folders), None)
 
     def log(self, thing: Thing) -> str:
         """Return the log of the job that makes a thing."""
@@ -149,11 +149,11 @@ class RunReasons:
     @cached_property
     def table(self) -> dict[Reason, Counter[tuple[str, str]]]:
         """Return reason -> number of runs to measure for it by (variant, workload)."""
-        found: dict[Reason, Counter[tuple[str, str]]] = {}
+        counts: dict[Reason, Counter[tuple[str, str]]] = {}
         for group, paths in self.due.groups.items():
             for reason in self.of_group(*group, paths):
-                found.setdefault(reason, Counter())[group] += 1
-        return found
+                counts.setdefault(reason, Counter())[group] += 1
+        return counts
 
     def of_group(self, variant: str, workload: str, paths: list[str]) -> list[Reason]:
         """Return the reason of each of the runs of a variant under a workload."""
@@ -162,8 +162,8 @@ class RunReasons:
         again = {path for path in paths if self.measured_before(path, variant)}
         untold = [path for path, log in tried.items() if not log and path not in again]
         rest = self.untried(variant, workload) if untold else None
-        found = {path: rest or self.added(path, variant) for path in untold}
-        return [FailedBefore(lost) if log else found.get(path, MeasuredBeside()) for path, log in tried.items()]
+        reasons = {path: rest or self.added(path, variant) for path in untold}
+        return [FailedBefore(lost) if log else reasons.get(path, MeasuredBeside()) for path, log in tried.items()]
 
     def measured_before(self, path: str, variant: str) -> bool:
         """Return whether another block of the same repetition has the arm already."""
@@ -180,17 +180,17 @@ class RunReasons:
     def added(self, path: str, variant: str) -> New:
         """Return what is new about a run whose variant has others under its workload."""
         run = self.paths.runs[path]
-        there = any(
-            variant in one.arms and (one.key.workload, one.key.clients) == (run.workload, run.clients)
-            for one in self.paths.blocks
-            if one.finished
+        measured = any(
+            variant in block.arms and (block.key.workload, block.key.clients) == (run.workload, run.clients)
+            for block in self.paths.blocks
+            if block.finished
         )
-        return New(repetitions=True) if there else New(clients=run.clients)
+        return New(repetitions=True) if measured else New(clients=run.clients)
 
     def untried(self, variant: str, workload: str) -> Reason | None:
         """Return why all runs of a variant under a workload are due, None when some of them were measured."""
-        blocks = (one for one in self.paths.blocks if one.finished and one.key.workload == workload)
-        if any(variant in one.arms for one in blocks):
+        blocks = (block for block in self.paths.blocks if block.finished and block.key.workload == workload)
+        if any(variant in block.arms for block in blocks):
             return None
         records = map(self.listing.record, self.samples(variant, workload))
         recipes = [mapping(at(record, ("recipe",))) for record in records]
@@ -204,10 +204,10 @@ class RunReasons:
         """Return the paths of some records of a variant under a workload: one a block."""
         home = f"{self.paths.study}/blocks/{workload}"
         folders = [
-            f"{home}/{clients}/{repetition}/{made}"
+            f"{home}/{clients}/{repetition}/{block_digest}"
             for clients in sorted(self.listing.names(home))
             for repetition in sorted(self.listing.names(f"{home}/{clients}"))[:1]
-            for made in sorted(self.listing.names(f"{home}/{clients}/{repetition}"))
+            for block_digest in sorted(self.listing.names(f"{home}/{clients}/{repetition}"))
         ]
         return [path for folder in folders if self.listing.has(path := f"{folder}/{variant}.json")][: CLOSEST * 2]
 
@@ -221,6 +221,6 @@ class RunReasons:
         for name in sorted(self.listing.names(folder)):
             if name.endswith(".json") and name != BLOCK_FILE:
                 return f"{folder}/{name}"
-            if not name.endswith((".txt", ".json")) and (found := self.sample(f"{folder}/{name}")):
-                return found
+            if not name.endswith((".txt", ".json")) and (below := self.sample(f"{folder}/{name}")):
+                return below
         return None
