@@ -4,24 +4,15 @@ A build's recipe does not say so. The folder of a build is the same in all studi
 reference finished measures it as it is: without relinks, unless it was a study's reference when it was made.
 """
 
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from scripts.lib.json_record import Json
-from scripts.lib.parts import Part
+from scripts.lib.build_records import RelinkRecord
 from scripts.lib.vocabulary import RELINKED
 from scripts.study.plan.listing import Listing
 from scripts.study.plan.recipes import Plan
 
 # Relinks that a spread can be computed of, and how many are worth their space: one per repetition in between.
 LEAST, MOST = 5, 20
-
-
-@dataclass(frozen=True, slots=True)
-class RelinksRecord(Part):
-    """The record of a build's relinks."""
-
-    relinks: list[dict[str, Json]] = field(default_factory=list)
 
 
 class Builds(Protocol):
@@ -49,5 +40,5 @@ def may_be_there(paths: Builds) -> bool:
     if not folders:
         return False
     due = not paths.listing.has(f"{folders[0]}/identity.json")
-    record = RelinksRecord.of(paths.listing.record(f"{folders[0]}/relinked.json") or {})
-    return due or any(not relink["refused"] for relink in record.relinks)
+    record = RelinkRecord.of(paths.listing.record(f"{folders[0]}/relinked.json") or {})
+    return due or any(not relink.refused for relink in record.relinks)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scripts.build.sources.declared import SourceIdentity
 from scripts.build.sources.kinds import source_path, with_version
+from scripts.lib.build_records import BuildFacts
 from scripts.lib.json_record import Json
 from scripts.lib.parts import Part
 from scripts.lib.recipe_models import CompileRecipe, Options, StageKind, TablesRecipe
@@ -53,31 +54,6 @@ class DurationEstimate:
     seconds: float
     measured: bool
     by_size: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CompileFlags(Part):
-    """The flags in a build's record, as far as they decide on its time."""
-
-    lto: bool | str = False
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierBuild(Part):
-    """The record of a build: its stage, how long it took on how many threads, and the bytes of tree and program."""
-
-    stage: str = ""
-    flags: CompileFlags = CompileFlags()
-    cpu_s: float | None = None
-    wall_s: float | None = None
-    threads: int | None = None
-    install_bytes: int | None = None
-    file_bytes: int | None = None
-
-    def taken_s(self, cores: int) -> float:
-        """Return the seconds it took, or would have taken on as many cores as there are now."""
-        same = self.threads == cores or self.stage in QUICK_S
-        return float((self.wall_s if same else (self.cpu_s or 0) / cores) or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +117,7 @@ class Durations:
         earlier = self.earlier_builds(thing.server)
         same = [build for build in earlier if build.stage == kind and bool(build.flags.lto) == lto]
         if timed := [build for build in same if build.wall_s is not None]:
-            return DurationEstimate(timed[0].taken_s(self.cores), measured=True)
+            return DurationEstimate(self.taken_s(timed[0]), measured=True)
         if kind in QUICK_S:
             return DurationEstimate(QUICK_S[kind], measured=False)
         factor = INSTRUMENTED_COST if kind.is_instrumented else 1
@@ -163,14 +139,19 @@ class Durations:
             return declared.archive_mib * UNPACKED_TIMES
         return families.of(declared.family).SOURCE_MIB
 
-    def earlier_builds(self, server: str) -> list[EarlierBuild]:
+    def earlier_builds(self, server: str) -> list[BuildFacts]:
         """Return the records of a server's successful builds on this machine, the latest first."""
         folder = f"results/builds/{server}"
         files = [f"{folder}/{name}/facts.json" for name in self.listing.names(folder)]
         records = {file: self.listing.record(file) or {} for file in files}
         successful = [file for file in files if {"cpu_s", "stage"} <= records[file].keys()]
         latest_first = sorted(successful, key=lambda file: Path(file).stat().st_mtime, reverse=True)
-        return [EarlierBuild.of(records[file]) for file in latest_first]
+        return [BuildFacts.of(records[file]) for file in latest_first]
+
+    def taken_s(self, build: BuildFacts) -> float:
+        """Return the seconds a build took, or would have taken on as many cores as there are now."""
+        same = build.threads == self.cores or build.stage in QUICK_S
+        return float((build.wall_s if same else (build.cpu_s or 0) / self.cores) or 0)
 
     def training(self, thing: Thing) -> DurationEstimate:
         """Return the estimate of a training: its workloads, a server's start and stop for each, and what it loads."""
