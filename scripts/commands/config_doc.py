@@ -76,7 +76,8 @@ All of these are reported with their line.
 def page(root: Path) -> str:
     """Return the page of a checkout as Markdown: all keys in a table, then a section per key."""
     schema = resolved()
-    catalog = {kind: config_text.read_text(root / "catalog" / file).value[kind] for kind, file in CATALOG.items()}
+    files = {kind: config_text.read_text(root / "catalog" / file).value for kind, file in CATALOG.items()}
+    catalog = {kind: config_text.mapping(config_text.at(content, (kind,))) for kind, content in files.items()}
     keys = [
         (f"[`{key}`](#{key})", _sentence(entry), expected(entry), _default(entry, key in schema["required"]))
         for key, entry in schema["properties"].items()
