@@ -6,7 +6,7 @@ reference finished measures it as it is: without relinks, unless it was a study'
 
 from typing import Protocol
 
-from scripts.lib.build_records import RelinkRecord
+from scripts.build.relink.kept_relinks import RelinkRecord
 from scripts.lib.vocabulary import RELINKED
 from scripts.study.plan.listing import Listing
 from scripts.study.plan.recipes import Plan
