@@ -1,9 +1,11 @@
 """The answers in docs/results/answers.md: published figures beside measured ones, a section for each study."""
 
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
+import pandas as pd
 import yaml
 
 from scripts.commands.answers.measured import (
@@ -15,6 +17,7 @@ from scripts.commands.answers.measured import (
     together,
     with_most_clients,
 )
+from scripts.lib.parts import Part
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import AA, COLD
 from scripts.lib.wording import interval, plural, ratio
@@ -29,16 +32,32 @@ SMALL = "-small"
 HEAD = "| measured | variant | ratio | verdict |\n|---|---|---|---|\n"
 
 
+class WorkloadKeys(TypedDict, total=False):
+    """What the answers need of a workload in a config; of a known workload it may be empty."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config(Part):
+    """What the answers need of a study's config."""
+
+    question: str = ""
+    reference: str = ""
+    published: str | None = None
+    workloads: dict[str, WorkloadKeys | None] = field(default_factory=dict)
+
+
 def sections(root: Path, rows: list[MeasuredAnswer]) -> str:
     """Return a section for each study of a checkout that has published or measured figures, the last measured first."""
     texts = []
     for file in sorted((root / "studies").glob("*.yaml")):
-        config = yaml.safe_load(file.read_text(encoding="utf-8"))
+        config = Config.of(yaml.safe_load(file.read_text(encoding="utf-8")), file.name)
         published_ratios = published_text(root, config)
         of_study = [row for row in rows if of_config(row.study) == file.stem]
         if published_ratios or of_study:
             date = max((row.date for row in of_study), default="")
-            texts.append((date, _section(file.stem, config.get("question", ""), published_ratios, of_study)))
+            texts.append((date, _section(file.stem, config.question, published_ratios, of_study)))
     newest_first = sorted(texts, key=lambda dated: dated[0], reverse=True)
     return f"\n{same_text(rows)}\n\n{''.join(section for _, section in newest_first)}"
 
@@ -63,12 +82,12 @@ def of_config(study: str) -> str:
     return study.removesuffix(SMALL)
 
 
-def published_text(root: Path, config: dict[str, Any]) -> str:
+def published_text(root: Path, config: Config) -> str:
     """Return the published ratios of a study; empty where it names no file."""
-    if not config.get("published"):
+    if not config.published:
         return ""
-    figures = published.read(root / config["published"])
-    study = ResolvedStudy.of({"reference": config["reference"], "published": figures})
+    figures = published.read(root / config.published)
+    study = ResolvedStudy.of({"reference": config.reference, "published": figures})
     rows = published.frame(study)
     for metric in KEPT[:3]:
         ratios = published.ratios(study, rows, metric) if len(rows) else rows
@@ -83,11 +102,11 @@ def published_text(root: Path, config: dict[str, Any]) -> str:
     return "in words" if figures.get("findings") else f"{plural(len(rows), 'figure')}, no ratio between variants"
 
 
-def _published_pairs(root: Path, config: dict[str, Any], rows: Any) -> list[str]:
+def _published_pairs(root: Path, config: Config, rows: pd.DataFrame) -> list[str]:
     """Return the published ratios of the statements that the study's SQL files compare, one text per pair."""
     texts = []
-    for workload, entry in config["workloads"].items():
-        statements = read_timed(timed_sql_path(root, entry["sql"])) if "sql" in (entry or {}) else []
+    for workload, entry in config.workloads.items():
+        statements = read_timed(timed_sql_path(root, entry["sql"])) if entry and "sql" in entry else []
         seconds_of = published.statement_seconds(rows, workload, COLD)
         for name, other in dict.fromkeys((sent.name, sent.against) for sent in statements if sent.against):
             quotients = {variant: published.quotient(seconds, name, other) for variant, seconds in seconds_of.items()}
@@ -96,7 +115,7 @@ def _published_pairs(root: Path, config: dict[str, Any], rows: Any) -> list[str]
     return texts
 
 
-def _published_arms(ratios: Any) -> str:
+def _published_arms(ratios: pd.DataFrame) -> str:
     arms = ratios.groupby("variant", sort=False)["ratio"].agg(mean=stats.geometric_mean, cells="count")
     cells = together(plural(count, "cell") for count in arms["cells"])
     return f"{'; '.join(f'`{row.Index}` {ratio(row.mean)} ×' for row in arms.itertuples())} ({cells})"

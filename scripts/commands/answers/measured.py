@@ -2,11 +2,10 @@
 
 import csv
 import io
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -82,25 +81,17 @@ def of_study(folder: Path, answered: str = "") -> list[MeasuredAnswer]:
     chosen = table[table["metric"].isin(KEPT) & (table["variant"] != RELINKED)].dropna(subset="ratio")
     about = {str(variant): _about(folder, rows["file"]) for variant, rows in runs.groupby("variant")}
     name, matters = answered or study.study, _number(study.matters)
-    over_cells = [
-        _answer(name, row, "n_blocks_least", about, "" if missing(row["verdict"]) else row["verdict"], matters)
-        for row in chosen.to_dict("records")
-    ]
-    within = [_answer(name, row, "n_ok", about) for row in _within(study, folder / "tables").to_dict("records")]
-    return over_cells + within
-
-
-def _answer(
-    study: str,
-    row: Mapping[Hashable, Any],
-    blocks: str,
-    about: dict[str, dict[str, str]],
-    verdict: str = "",
-    matters: str = "",
-) -> MeasuredAnswer:
-    ratio, low, high = (_number(row[key]) for key in ("ratio", "ratio_low", "ratio_high"))
-    names = study, row["variant"], row["metric"]
-    return MeasuredAnswer(*names, ratio, low, high, verdict, matters, _number(row[blocks]), **about[row["variant"]])
+    within = _within(study, folder / "tables").assign(verdict="", matters="").rename(columns={"n_ok": "blocks"})
+    over_cells = chosen.assign(verdict=chosen["verdict"].fillna(""), matters=matters, blocks=chosen["n_blocks_least"])
+    columns = ["variant", "metric", "ratio", "ratio_low", "ratio_high", "verdict", "matters", "blocks"]
+    rows = [row for table in (over_cells, within) for row in table[columns].itertuples(index=False, name=None)]
+    return [
+        MeasuredAnswer(
+            name, variant, metric, _number(mean), _number(low), _number(high), verdict, limit, _number(blocks),
+            **about[variant],
+        )
+        for variant, metric, mean, low, high, verdict, limit, blocks in rows
+    ]  # fmt: skip
 
 
 def _within(study: ResolvedStudy, tables: Path) -> pd.DataFrame:
@@ -126,7 +117,7 @@ def with_most_clients(rungs: pd.DataFrame) -> pd.DataFrame:
     return last.rename(columns=lambda name: name.replace("share", "ratio")).assign(metric=MOST + names)
 
 
-def _number(value: Any) -> str:
+def _number(value: float | None) -> str:
     return "" if missing(value) else f"{value:.5g}"
 
 

@@ -3,15 +3,15 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from scripts.lib.host.entry import WrongCall
-from scripts.lib.json_record import canonical, part, read
+from scripts.lib.json_record import Json, canonical, part, read
 from scripts.lib.resolved_study import ResolvedStudy, read_study
-from scripts.lib.vocabulary import CONTROLS
+from scripts.lib.vocabulary import CONTROLS, RUN
 from scripts.lib.wording import NOTHING
 from scripts.measure.engine.run_record import RECORD_FOLDERS, Run
 from scripts.measure.engine.run_record import read as read_run
@@ -21,18 +21,8 @@ from scripts.report.page.machine_section import HOST_ROWS
 TABLES = ("runs", "comparisons")
 RESULTS = Path("results/studies")
 # What tells a run from every other one: two runs never have the same times and figures.
-IDENTITY = (
-    "workload",
-    "clients",
-    "variant",
-    "repetition",
-    "started_at",
-    "ended_at",
-    "tps",
-    "p95_ms",
-    "latency_mean_ms",
-)
-ValueOf = Callable[[Run], Any]
+IDENTITY = (*RUN, "started_at", "ended_at", "tps", "p95_ms", "latency_mean_ms")
+ValueOf = Callable[[Run], Json]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +36,7 @@ class FinishedStudy:
     study: ResolvedStudy
     tables: dict[str, pd.DataFrame]
     records: list[Run]
-    builds: dict[tuple[str, str], dict[str, Any]]
+    builds: dict[tuple[str, str], dict[str, Json]]
 
     @property
     def name(self) -> str:
@@ -63,7 +53,7 @@ class FinishedStudy:
         """The names of the variants, the reference among them, without A/A."""
         return [name for name in self.study.variants if name not in CONTROLS]
 
-    def values_of(self, value_of: ValueOf, **fields: Any) -> frozenset[str]:
+    def values_of(self, value_of: ValueOf, **fields: str) -> frozenset[str]:
         """Return, as canonical JSON, a value of each ok run that has these fields."""
         chosen = (run for run in self.records if all(getattr(run, key) == value for key, value in fields.items()))
         return frozenset(canonical(value_of(run)) for run in chosen)
@@ -120,8 +110,8 @@ def within_study(file: Path) -> Path:
     return Path(*file.parts[depth:])
 
 
-def _builds(folder: Path, records: list[Run]) -> dict[tuple[str, str], dict[str, Any]]:
-    facts: dict[tuple[str, str], dict[str, Any]] = {}
+def _builds(folder: Path, records: list[Run]) -> dict[tuple[str, str], dict[str, Json]]:
+    facts: dict[tuple[str, str], dict[str, Json]] = {}
     for run in records:
         recipe = part(run.recipe, "variant")
         server, build, digest = (str(recipe.get(key)) for key in ("server", "build", "build_digest"))
@@ -135,24 +125,20 @@ NOT_COMPARED = ("format", "study", "title", "question", "config_text", "order", 
 UNKNOWN = "unknown"
 
 
-def _of_host(name: str) -> ValueOf:
-    return lambda run: getattr(run.host, name)
-
-
 def _of_load(name: str) -> ValueOf:
     return lambda run: part(run.recipe, "load").get(name)
 
 
 # What is compared, and the function that takes its value from a run.
 EVERYWHERE: dict[str, ValueOf] = {
-    "host": _of_host("machine_id"),
-    **{f"host, {HOST_ROWS[name]}": _of_host(name) for name in HOST_ROWS if name != "hostname"},
-    "sysbench": lambda run: run.sysbench.version,
-    "sysbench program": lambda run: run.sysbench.sha256,
+    "host": attrgetter("host.machine_id"),
+    **{f"host, {HOST_ROWS[name]}": attrgetter(f"host.{name}") for name in HOST_ROWS if name != "hostname"},
+    "sysbench": attrgetter("sysbench.version"),
+    "sysbench program": attrgetter("sysbench.sha256"),
     "seconds of warm-up": _of_load("warmup_s"),
     "seconds of measuring": _of_load("measure_s"),
-    "placement, server": lambda run: run.placement.server_cpus,
-    "placement, sysbench": lambda run: run.placement.client_cpus,
+    "placement, server": attrgetter("placement.server_cpus"),
+    "placement, sysbench": attrgetter("placement.client_cpus"),
 }
 OF_WORKLOAD: dict[str, ValueOf] = {
     "script": _of_load("script"),
@@ -161,7 +147,7 @@ OF_WORKLOAD: dict[str, ValueOf] = {
 }
 OF_VARIANT: dict[str, ValueOf] = {
     "server options": lambda run: part(run.recipe, "variant").get("options"),
-    "storage": lambda run: run.storage,
+    "storage": attrgetter("storage"),
 }
 # A sysbench log never contains these; an unknown value counts as a difference.
 MUST_BE_KNOWN = {"host", "sysbench", "seconds of warm-up", "dataset", "server options", "placement, server"}
@@ -184,7 +170,7 @@ def config_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     return list(_leaves(sides[0], sides[1], ""))
 
 
-def _leaves(a: Any, b: Any, at: str) -> Iterator[StudyChange]:
+def _leaves(a: Json, b: Json, at: str) -> Iterator[StudyChange]:
     if isinstance(a, dict) and isinstance(b, dict):
         for key in dict.fromkeys([*a, *b]):
             yield from _leaves(a.get(key), b.get(key), f"{at}.{key}" if at else str(key))
@@ -196,7 +182,7 @@ def _differing(a: dict[str, str], b: dict[str, str]) -> list[StudyChange]:
     return [StudyChange(key, a[key], b[key]) for key in a if a[key] != b[key]]
 
 
-def _text(value: Any) -> str:
+def _text(value: Json) -> str:
     match value:
         case None:
             return UNKNOWN
@@ -281,8 +267,8 @@ def _build_text(study: FinishedStudy, variant: str) -> dict[str, str]:
     return {
         "server": _text(arm.server),
         "build": _text(arm.build),
-        "release": _several(study.values_of(lambda run: run.server.release, variant=variant)),
-        "build-id": _several(study.values_of(lambda run: run.server.build_id, variant=variant)),
+        "release": _several(study.values_of(attrgetter("server.release"), variant=variant)),
+        "build-id": _several(study.values_of(attrgetter("server.build_id"), variant=variant)),
         "compiler": _text(part(facts, "toolchain").get("version")),
         **{what: _text(part(facts, "flags").get(kind)) for what, kind in FLAGS.items()},
     }
@@ -290,7 +276,7 @@ def _build_text(study: FinishedStudy, variant: str) -> dict[str, str]:
 
 def time_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the dates of measuring, and the boots if they differ."""
-    boots = [_several(study.values_of(_of_host("boot_id"))) for study in (a, b)]
+    boots = [_several(study.values_of(attrgetter("host.boot_id"))) for study in (a, b)]
     return [
         StudyChange("measured", *map(date_changes, (a, b))),
         *([StudyChange("boot", *boots)] if boots[0] != boots[1] else []),

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from scripts.commands.import_logs import imported_tables
 from scripts.commands.import_logs.imported_description import in_order, numbered, study_description
@@ -21,6 +20,7 @@ from scripts.lib import json_record
 from scripts.lib.host.entry import say, user_command
 from scripts.lib.host.parallel import in_batches
 from scripts.lib.json_record import Json
+from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import number, plural
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import dictionary
@@ -110,18 +110,18 @@ def _default(folder: Path) -> Path:
     return file
 
 
-def write_records(folder: Path, logs: Path, declared: dict[str, Any], logs_read: list[Log]) -> None:
+def write_records(folder: Path, logs: Path, study: ResolvedStudy, logs_read: list[Log]) -> None:
     """Write study.json, runs.txt, and one record and one copy per log."""
-    ordered = in_order(logs_read, declared)
+    ordered = in_order(logs_read, study)
     by_file: dict[str, list[Log]] = defaultdict(list)
     for log in ordered:
         by_file[log.source.file].append(log)
-    written = in_batches(partial(_write_runs, folder, logs, declared["study"]), list(by_file.values()))
+    written = in_batches(partial(_write_runs, folder, logs, study.study), list(by_file.values()))
     if (count := sum(written)) != len(ordered):
         raise ValueError(f"{logs}: {len(ordered) - count} logs changed while they were read; start again")
     os.sync()
     json_record.write_text(folder / "runs.txt", "".join(f"{_run_path(folder, log)}\n" for log in ordered))
-    json_record.write(folder / "study.json", declared)
+    json_record.write(folder / "study.json", json_record.dump(study))
 
 
 def _write_runs(folder: Path, logs: Path, study: str, files: Sequence[list[Log]]) -> list[int]:

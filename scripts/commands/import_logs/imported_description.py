@@ -3,11 +3,20 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from scripts.commands.import_logs.calls import Note
 from scripts.commands.import_logs.logs import Log, Tree
 from scripts.commands.import_logs.pattern import WRITTEN, Pattern, SortKey, natural_key
+from scripts.lib.resolved_study import (
+    AxisLevels,
+    ImportedCell,
+    ImportedLogs,
+    LogNote,
+    OrderedBlock,
+    ResolvedStudy,
+    ResolvedVariant,
+    ResolvedWorkload,
+)
 from scripts.lib.vocabulary import CONTROLS, OPERATION_SHARES
 from scripts.lib.wording import listing
 from scripts.measure.engine.run_parts import WindowFacts
@@ -17,7 +26,6 @@ from scripts.report.analysis.metrics import METRICS, OF_LOGS
 
 DEFAULT_REFERENCE = "baseline"
 IN_WINDOW = {"qps": "queries"}
-UNKNOWN_KEYS = ("seed", "campaign", "warmup_s", "measure_s", "placement", "published")
 
 
 def numbered(logs: list[Log]) -> list[Log]:
@@ -34,7 +42,7 @@ def numbered(logs: list[Log]) -> list[Log]:
     return [replace(log, facts={**log.facts, "repetition": ranks[log.run.cell][log.run.key[-1]]}) for log in logs]
 
 
-def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> dict[str, Any]:
+def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> ResolvedStudy:
     """Return the description of the study; keys that logs cannot fill are empty or None.
 
     A cell that another variant has is planned, so that it is shown as a hole. Raises ValueError if the reference has
@@ -44,51 +52,46 @@ def study_description(study: str, folder: Path, rules: Pattern, tree: Tree) -> d
     variants, workloads = _variants(runs, rules), _workloads(tree.logs, rules)
     clients = sorted({run.cell[-1] for run in runs})
     _demand_clients(clients, rules)
-    read = {"folder": folder.name, "files": len(runs), "pattern": rules.written, "dates": rules.date}
-    lost = {"unread": tree.unread, "left_out": tree.left_out}
-    return {
-        "study": study,
-        "title": rules.title or f"Imported logs: {study}",
-        "question": rules.question or _question(variants),
-        "reference": variants[0],
-        "clients": clients,
-        "repetitions": max(run.key[-1] for run in runs),
-        **dict.fromkeys(UNKNOWN_KEYS),
-        "variants": {name: {"server": None, "build": None, "options": {}, "storage": None} for name in variants},
-        "workloads": {name: {} for name in workloads},
-        **{key: {} for key in ("datasets", "trainings", "builds", "trained_on")},
-        "config_text": rules.text,
-        "order": list(_holes(runs, variants, workloads)),
-        "imported": {
-            **read,
-            **lost,
-            "axes": _axes(tree.logs, rules),
-            "means": rules.means,
-            "skip_s": rules.skip_s,
-            **_contents(tree.logs, workloads),
-        },
-    }
+    return ResolvedStudy(
+        study=study,
+        title=rules.title or f"Imported logs: {study}",
+        question=rules.question or _question(variants),
+        reference=variants[0],
+        clients=clients,
+        repetitions=max(run.key[-1] for run in runs),
+        variants={name: ResolvedVariant() for name in variants},
+        workloads={name: ResolvedWorkload() for name in workloads},
+        config_text=rules.text,
+        order=list(_holes(runs, variants, workloads)),
+        imported=_imported(folder, rules, tree, workloads),
+    )
 
 
-def _contents(logs: list[Log], workloads: list[str]) -> dict[str, Any]:
-    """Return what the logs contain: cells, metrics, the notes by code, and in how many a drift can be judged.
-
-    `rates` counts the logs with a target rate, `latency` is the percentile that most logs have. A cell is one that some
-    variant has.
-    """
+def _imported(folder: Path, rules: Pattern, tree: Tree, workloads: list[str]) -> ImportedLogs:
+    """Return how the logs were read, and what they contain; a cell is one that some variant has."""
+    logs = tree.logs
     ok = [log for log in logs if log.run.outcome == "ok"]
     windows = [log.run.window for log in ok]
-    notes = {code: [(log.file, log.notes[code]) for log in logs if code in log.notes] for code in Note}
-    cells = {log.run.cell[1:] for log in logs}
-    return {
-        "cells": sorted(cells, key=lambda cell: (workloads.index(cell[0]), cell[1])),
-        "metrics": [name for name in (*METRICS, *OF_LOGS) if _count_with(windows, IN_WINDOW.get(name, name))],
-        "notes": {str(code): files for code, files in notes.items() if files},
-        "drift_judged": sum(drift_is_judged(log.run.series.tps or []) for log in ok),
-        "rates": sum(Note.TARGET_RATE in log.notes for log in ok),
-        "measured": len(ok),
-        "latency": max(OPERATION_SHARES, key=lambda name: (_count_with(windows, name), name == "p95_ms", name)),
-    }
+    notes = {code: [LogNote(log.file, log.notes[code]) for log in logs if code in log.notes] for code in Note}
+    cells = {ImportedCell(*log.run.cell[1:]) for log in logs}
+    return ImportedLogs(
+        folder=folder.name,
+        files=len(logs),
+        pattern=rules.written,
+        dates=rules.date,
+        unread=[LogNote(*refusal) for refusal in tree.unread],
+        left_out=[LogNote(*refusal) for refusal in tree.left_out],
+        axes=_axes(logs, rules),
+        means=rules.means,
+        skip_s=rules.skip_s,
+        cells=sorted(cells, key=lambda cell: (workloads.index(cell.workload), cell.clients)),
+        metrics=[name for name in (*METRICS, *OF_LOGS) if _count_with(windows, IN_WINDOW.get(name, name))],
+        notes={str(code): files for code, files in notes.items() if files},
+        drift_judged=sum(drift_is_judged(log.run.series.tps or []) for log in ok),
+        rates=sum(Note.TARGET_RATE in log.notes for log in ok),
+        measured=len(ok),
+        latency=max(OPERATION_SHARES, key=lambda name: (_count_with(windows, name), name == "p95_ms", name)),
+    )
 
 
 def _demand_clients(clients: list[int], rules: Pattern) -> None:
@@ -143,13 +146,13 @@ def _workloads(logs: Iterable[Log], rules: Pattern) -> list[str]:
     return sorted(keys, key=sort_key)
 
 
-def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
+def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, AxisLevels]:
     """Return axis -> its levels and the level of each workload, of axes that divide the workloads."""
     workload_levels: dict[str, dict[str, set[str]]] = {}
     for log in logs:
         for axis, level in log.axes.items():
             workload_levels.setdefault(axis, {}).setdefault(log.run.cell[1], set()).add(level)
-    axes = {}
+    axes: dict[str, AxisLevels] = {}
     for axis, of in workload_levels.items():
         levels = sorted(set.union(*of.values()), key=lambda level: rules.rank(axis, level))
         if len(levels) > 1 and all(len(of_workload) == 1 for of_workload in of.values()):
@@ -160,23 +163,23 @@ def _axes(logs: Iterable[Log], rules: Pattern) -> dict[str, dict[str, Any]]:
     return axes
 
 
-def _holes(runs: list[Run], variants: list[str], workloads: list[str]) -> Iterable[tuple[str, int, int, list[str]]]:
-    """Yield (workload, clients, repetition, variants) of cells in which some variants have no log."""
+def _holes(runs: list[Run], variants: list[str], workloads: list[str]) -> Iterable[OrderedBlock]:
+    """Yield the cells in which some variants have no log, as blocks of these variants."""
     variants_of: dict[tuple[str, int], set[str]] = {}
     for run in runs:
         variants_of.setdefault(run.cell[1:], set()).add(run.cell[0])
     for workload, clients in sorted(variants_of, key=lambda cell: (workloads.index(cell[0]), cell[1])):
         present = variants_of[workload, clients]
         if absent := [name for name in variants if name not in present]:
-            yield workload, clients, 1, absent
+            yield OrderedBlock(workload, clients, 1, absent)
 
 
-def in_order(logs: list[Log], declared: dict[str, Any]) -> list[Log]:
+def in_order(logs: list[Log], study: ResolvedStudy) -> list[Log]:
     """Return the logs by workload, clients, variant and repetition, as the study declares them."""
-    workloads, variants = ({name: rank for rank, name in enumerate(declared[key])} for key in ("workloads", "variants"))
+    workloads, variants = list(study.workloads), list(study.variants)
 
     def key(log: Log) -> tuple[int, int, int, int, SortKey]:
         variant, workload, clients, repetition = log.run.key
-        return workloads[workload], clients, variants[variant], repetition, natural_key(log.file)
+        return workloads.index(workload), clients, variants.index(variant), repetition, natural_key(log.file)
 
     return sorted(logs, key=key)

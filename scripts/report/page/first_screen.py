@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.lib.failure_reasons import alike
+from scripts.lib.json_record import Json
+from scripts.lib.parts import Part
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import ABOVE, BELOW, CONTROLS, MIN_BLOCKS, Verdict
 from scripts.lib.wording import NARROW, by_width, distance, duration, listing, missing, number, plural, share, size
@@ -189,8 +190,8 @@ def _place(study: ResolvedStudy) -> str:
 def machine_line(
     study: ResolvedStudy,
     records: Sequence[Run],
-    sources: Sequence[Mapping[str, Any]],
-    datasets: Sequence[Mapping[str, Any]],
+    sources: Sequence[Mapping[str, Json]],
+    datasets: Sequence[Mapping[str, Json]],
 ) -> str:
     """Return machine, releases of servers, data and clients in one line; what is not known is left out."""
     hosts = [run.host for run in records if run.host]
@@ -201,7 +202,7 @@ def machine_line(
         {"": "", "none": "not virtual"}.get(virtual, f"virtual machine ({virtual})"),
         _memory([host.memory_mib for host in hosts]),
         listing(list(dict.fromkeys(f"{source.get('product')} {source.get('release')}" for source in sources))),
-        *_data(datasets),
+        *_data(map(LoadedTables.of, datasets)),
         _clients(study.clients),
     ]
     return " · ".join(part for part in parts if part)
@@ -219,13 +220,23 @@ def _memory(amounts: Sequence[float | None]) -> str:
     return f"{', '.join(sizes)} of memory" if sizes else ""
 
 
-def _data(datasets: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class LoadedTables(Part):
+    """What the page says of a dataset: its name, its tables, the rows of each, and the bytes that they take."""
+
+    dataset: str = ""
+    tables: int | None = None
+    rows: int | None = None
+    bytes: int | None = None
+
+
+def _data(datasets: Iterable[LoadedTables]) -> Iterator[str]:
     """Yield the tables of the datasets that hold the same, with the least and the most that servers need for them."""
     sizes: dict[str, list[float | None]] = {}
     for data in datasets:
-        rows = f" of {number(data['rows'])} rows" if data.get("rows") else ""
-        tables = f"{plural(data['tables'], 'table')}{rows}" if data.get("tables") else str(data["dataset"])
-        sizes.setdefault(tables, []).append(data.get("bytes"))
+        rows = f" of {number(data.rows)} rows" if data.rows else ""
+        tables = f"{plural(data.tables, 'table')}{rows}" if data.tables else data.dataset
+        sizes.setdefault(tables, []).append(data.bytes)
     for tables, amounts in sizes.items():
         ordered = sorted(amount for amount in amounts if amount is not None)
         ends = dict.fromkeys(size(amount) for amount in ordered[:1] + ordered[-1:]) or [size(None)]

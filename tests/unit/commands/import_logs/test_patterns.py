@@ -32,9 +32,9 @@ def test_names_that_yaml_would_take_for_numbers_stay_as_written(tmp_path):
     logs(tmp_path, "01/8.10/on_4.log", "02/8.10/on_4.log", "1e3/8.10/on_4.log", "no/8.9/on_4.log")
     found = study(tmp_path, f'path: "{TIERED}"', "reference: 01", "rename: {variant: {02: 0o7, no: null}}",
                   "order: {tier: [8.10, 8.9]}", "leave_out: {variant: 1e3}", "title: 2024-01-01")  # fmt: skip
-    assert list(found["variants"]) == ["01", "0o7", "null"]
-    assert (found["reference"], found["title"]) == ("01", "2024-01-01")
-    assert found["imported"]["axes"]["tier"]["levels"] == ["8.10", "8.9"]
+    assert list(found.variants) == ["01", "0o7", "null"]
+    assert (found.reference, found.title) == ("01", "2024-01-01")
+    assert found.imported.axes["tier"]["levels"] == ["8.10", "8.9"]
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_names_of_logs_that_are_left_out_are_there(tmp_path):
     logs(tmp_path, "base/2G/oltp_4.log", "pgo/2G/oltp_4.log", "o3/12G/oltp_4.log")
     found = study(tmp_path, f'path: "{TIERED}"', "reference: base", "only: {variant: [base, pgo]}",
                   "rename: {variant: {o3: fast}, tier: {12G: large}}", "order: {tier: [large, 2G]}")  # fmt: skip
-    assert list(found["variants"]) == ["base", "pgo"]
+    assert list(found.variants) == ["base", "pgo"]
 
 
 def test_names_that_are_put_together_can_be_renamed_and_ordered(tmp_path):
     logs(tmp_path, "8.0-base/oltp_4_1.log", "8.0-pgo/oltp_4_1.log")
     lines = ['path: "{version}-{build}/{workload}_{clients}_{repetition}.log"', 'variant: "{build} of {version}"']
     found = study(tmp_path, *lines, "reference: base of 8.0", "rename: {variant: {pgo of 8.0: PGO}}")
-    assert list(found["variants"]) == ["base of 8.0", "PGO"]
+    assert list(found.variants) == ["base of 8.0", "PGO"]
     message = "rename: variant: 'pgo' matches nothing; there are base of 8.0 and pgo of 8.0"
     with pytest.raises(ValueError, match=re.escape(message)):
         study(tmp_path, *lines, "reference: base of 8.0", "rename: {variant: {pgo: PGO}}")
@@ -78,7 +78,7 @@ def test_a_reference_may_be_named_as_in_the_path_or_as_renamed(tmp_path):
     logs(tmp_path, "mysql-base/oltp_4_1.log", "mysql-pgo/oltp_4_1.log")
     rename = "rename: {variant: {mysql-base: base, mysql-pgo: pgo}}"
     for name in ("base", "mysql-base"):
-        assert study(tmp_path, f'path: "{LAID_OUT}"', rename, f"reference: {name}")["reference"] == "base"
+        assert study(tmp_path, f'path: "{LAID_OUT}"', rename, f"reference: {name}").reference == "base"
 
 
 def test_an_optional_group_that_took_no_part_is_left_out_of_names(tmp_path):
