@@ -178,10 +178,6 @@ def _leaves(a: Json, b: Json, at: str) -> Iterator[StudyChange]:
         yield StudyChange(at, *(NOTHING if value is None else _text(value) for value in (a, b)))
 
 
-def _differing(a: dict[str, str], b: dict[str, str]) -> list[StudyChange]:
-    return [StudyChange(key, a[key], b[key]) for key in a if a[key] != b[key]]
-
-
 def _text(value: Json) -> str:
     match value:
         case None:
@@ -254,11 +250,11 @@ def _several(values: frozenset[str]) -> str:
 def build_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the differences of builds and of server releases, for the variants of both studies."""
     shared = [name for name in a.variants if name in b.variants]
-    sides = [
+    in_a, in_b = (
         {f"{name}: {key}": text for name in shared for key, text in _build_text(study, name).items()}
         for study in (a, b)
-    ]
-    return _differing(*sides)
+    )
+    return [StudyChange(key, in_a[key], in_b[key]) for key in in_a if in_a[key] != in_b[key]]
 
 
 def _build_text(study: FinishedStudy, variant: str) -> dict[str, str]:

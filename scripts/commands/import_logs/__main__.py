@@ -116,7 +116,7 @@ def write_records(folder: Path, logs: Path, study: ResolvedStudy, logs_read: lis
     by_file: dict[str, list[Log]] = defaultdict(list)
     for log in ordered:
         by_file[log.source.file].append(log)
-    written = in_batches(partial(_write_runs, folder, logs, study.study), list(by_file.values()))
+    written = in_batches(partial(_write_files, folder, logs, study.study), list(by_file.values()))
     if (count := sum(written)) != len(ordered):
         raise ValueError(f"{logs}: {len(ordered) - count} logs changed while they were read; start again")
     os.sync()
@@ -124,7 +124,7 @@ def write_records(folder: Path, logs: Path, study: ResolvedStudy, logs_read: lis
     json_record.write(folder / "study.json", json_record.dump(study))
 
 
-def _write_runs(folder: Path, logs: Path, study: str, files: Sequence[list[Log]]) -> list[int]:
+def _write_files(folder: Path, logs: Path, study: str, files: Sequence[list[Log]]) -> list[int]:
     """Write records and copies of the logs of some files, and return how many of each file."""
     return [_write_file(folder, logs, study, file_logs) for file_logs in files]
 
@@ -177,9 +177,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scripts.commands.import_logs", description=__doc__)
     parser.add_argument("--logs", type=Path, required=True, help="folder with output files of sysbench")
     parser.add_argument("--study", required=True, help="name of the report: results/studies/<name>")
-    parser.add_argument(
-        "--pattern", type=Path, help=f"how paths are read; default: results/studies/<name>/{PATTERN_FILE}"
-    )
+    default = f"results/studies/<name>/{PATTERN_FILE}"
+    parser.add_argument("--pattern", type=Path, help=f"how paths are read; default: {default}")
     return parser.parse_args()
 
 

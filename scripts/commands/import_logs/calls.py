@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from scripts.commands.import_logs.pattern import LARGEST_NUMBER
-from scripts.commands.import_logs.refusal_reasons import NotRead
 from scripts.commands.import_logs.strangers import other_form, stranger
-from scripts.commands.import_logs.texts import LogText
+from scripts.commands.import_logs.texts import LogText, NotRead
 from scripts.lib.json_record import Json
 from scripts.lib.vocabulary import OPERATION_SHARES
 from scripts.measure.engine import warnings
@@ -107,10 +106,8 @@ def read_call(call: LoggedCall, skip_s: float = 0) -> CallFacts:
         dropped, reports = _sound_reports(output)
         window = measured_window(output)
         if skip_s:
-            window, reports = (
-                window_after(skip_s, reports),
-                tuple(report for report in reports if report.second > skip_s),
-            )
+            window = window_after(skip_s, reports)
+            reports = tuple(report for report in reports if report.second > skip_s)
     except SysbenchMisused as error:
         raise NotRead(str(error)) from error
     except SysbenchFailed as error:
@@ -126,10 +123,8 @@ def read_call(call: LoggedCall, skip_s: float = 0) -> CallFacts:
 def _notes(text: str, output: Output, dropped: list[Report]) -> Iterator[tuple[str, str]]:
     if dropped:
         seconds = ", ".join(f"{report.second:g} s" for report in dropped[:4])
-        yield (
-            Note.IMPOSSIBLE,
-            f"{len(dropped)} of {len(output.reports)} intervals impossible, left out: that at {seconds}",
-        )
+        note = f"{len(dropped)} of {len(output.reports)} intervals impossible, left out: that at {seconds}"
+        yield Note.IMPOSSIBLE, note
     if output.unread_reports:
         yield Note.UNREAD_REPORTS, f"{output.unread_reports} lines of intervals are in a form that is not read"
     if not output.reports and (form := other_form(text)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import IO
 
-from scripts.commands.import_logs.refusal_reasons import TROUBLES, NotRead, reason_of
+from scripts.commands.import_logs.texts import TROUBLES, NotRead, reason_of
 
 MOST_LOG_BYTES = 256 * 2**20
 MOST_ARCHIVE_BYTES = 64 * 2**30

@@ -16,9 +16,8 @@ from scripts.commands.import_logs.calls import CallFacts, LoggedCall, call_warni
 from scripts.commands.import_logs.contents import LogContent, contents
 from scripts.commands.import_logs.log_files import files_below
 from scripts.commands.import_logs.pattern import LeftOut, Parts, Pattern, TooSlow, natural_key
-from scripts.commands.import_logs.refusal_reasons import TROUBLES, NotRead, reason_of
 from scripts.commands.import_logs.strangers import stranger
-from scripts.commands.import_logs.texts import log_text
+from scripts.commands.import_logs.texts import TROUBLES, NotRead, log_text, reason_of
 from scripts.lib.host.parallel import in_batches
 from scripts.lib.json_record import Json
 from scripts.lib.wording import number, plural

@@ -5,17 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-MADE = (
-    "runs",
-    "tables",
-    "figures",
-    "study.json",
-    "runs.txt",
-    "report.html",
-    "summary.md",
-    "answer.json",
-    "verdict.json",
-)
+MADE = ("runs", "tables", "figures", "study.json", "runs.txt",
+        "report.html", "summary.md", "answer.json", "verdict.json")  # fmt: skip
 BEFORE = ".before"
 # Present while everything of the earlier import, and nothing else, is below BEFORE.
 WHOLE = "whole"

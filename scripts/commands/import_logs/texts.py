@@ -1,9 +1,13 @@
-"""The text of a log as sysbench wrote it: without byte order marks, colours, prefixes and commas of other hands."""
+"""The text of a log as sysbench wrote it, without what other hands added; or the reason why a file gives no text."""
 
+import lzma
 import re
+import tarfile
+import zipfile
+import zlib
 from dataclasses import dataclass
 
-from scripts.commands.import_logs.refusal_reasons import NotRead
+from scripts.lib.wording import brief
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
@@ -17,6 +21,26 @@ DECIMAL_COMMA = re.compile(r"^ +(?:total time|time elapsed): +\d+,\d+s$", re.MUL
 THOUSANDS = re.compile(
     r"^ +(?:transactions|queries|total|read|total number of events): +\d{1,3}(?:,\d{3})+\b", re.MULTILINE
 )
+
+
+# What a damaged or strange file can cause; the reason names it, and the other files are read.
+TROUBLES = (
+    ValueError, OSError, EOFError, ArithmeticError, LookupError, RuntimeError, NotImplementedError, zlib.error,
+    lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile,
+)  # fmt: skip
+
+UNPACKING = (EOFError, zlib.error, lzma.LZMAError)
+
+
+class NotRead(ValueError):
+    """A file that is not the log of one run; the text gives the reason."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the reason that an error gives, in one line."""
+    if isinstance(error, UNPACKING) or (isinstance(error, OSError) and not error.strerror):
+        return brief(f"it cannot be unpacked, truncated or damaged: {error}")
+    return brief(error.strerror if isinstance(error, OSError) and error.strerror else str(error) or repr(error))
 
 
 @dataclass(frozen=True)

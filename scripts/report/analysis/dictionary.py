@@ -7,29 +7,13 @@ from scripts.report.analysis import run_columns, table_columns
 from scripts.report.analysis.columns import TEXT, CsvTable
 from scripts.report.analysis.metrics import METRICS
 
-TABLES: dict[str, CsvTable] = {
-    table.name: table
-    for table in (
-        run_columns.RUNS,
-        table_columns.COMPARISONS,
-        table_columns.CELLS,
-        table_columns.OVERALL,
-        table_columns.OVERALL_UNFLAGGED,
-        table_columns.CALIBRATION,
-        table_columns.RELINKS,
-        table_columns.FACTORS,
-        table_columns.EFFECTS,
-        table_columns.LADDER,
-        table_columns.BOUNDS,
-        run_columns.SERIES,
-        run_columns.COUNTER_SERIES,
-        run_columns.FILES,
-        table_columns.EXECUTIONS,
-        table_columns.STATEMENTS,
-        table_columns.AGAINST,
-        run_columns.OPERATIONS,
-    )
-}
+TABLES: dict[str, CsvTable] = {table.name: table for table in (
+    run_columns.RUNS, table_columns.COMPARISONS, table_columns.CELLS, table_columns.OVERALL,
+    table_columns.OVERALL_UNFLAGGED, table_columns.CALIBRATION, table_columns.RELINKS, table_columns.FACTORS,
+    table_columns.EFFECTS, table_columns.LADDER, table_columns.BOUNDS, run_columns.SERIES, run_columns.COUNTER_SERIES,
+    run_columns.FILES, table_columns.EXECUTIONS, table_columns.STATEMENTS, table_columns.AGAINST,
+    run_columns.OPERATIONS,
+)}  # fmt: skip
 # Tables that only a study of imported logs has.
 IMPORTED: dict[str, CsvTable] = {table_columns.LEVELS.name: table_columns.LEVELS}
 # A text that looks like a number is read as a text.

@@ -42,8 +42,7 @@ def listed(path: Path) -> list[Path]:
 
 def read_records(paths: Iterable[Path], without: Collection[str] = ()) -> Iterator[Run]:
     """Yield the records of runs, `without` some of their keys."""
-    for path in paths:
-        yield run_record.read(path, without)
+    return (run_record.read(path, without) for path in paths)
 
 
 def demand_unaltered(paths: Iterable[Path]) -> None:

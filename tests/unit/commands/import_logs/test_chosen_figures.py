@@ -11,7 +11,7 @@ from scripts.commands.import_logs.calls import window_after
 from scripts.commands.import_logs.imported_description import numbered, study_description
 from scripts.commands.import_logs.logs import read_tree
 from scripts.commands.import_logs.pattern_file import read_pattern
-from scripts.commands.import_logs.refusal_reasons import NotRead
+from scripts.commands.import_logs.texts import NotRead
 from scripts.lib.resolved_study import read_study
 from scripts.measure.loadgen.output import Report, parse
 from scripts.report.analysis.run_tables import read_csv
