@@ -31,8 +31,7 @@ def main(study: Path, runs: Path, executions: Path, tables: Mapping[str, Path]) 
     write_csv(ladder.table(declared, measured), tables["ladder"])
     write_csv(bounds.table(measured[measured["variant"] != RELINKED]), tables["bounds"])
     write_csv(
-        effects.factor_table(declared, compared.arms, compared.factors, terms, compared.overall),
-        tables["factors"],
+        effects.factor_table(declared, compared.arms, compared.factors, terms, compared.overall), tables["factors"]
     )
     write_csv(effects.matrix_table(declared, compared.arms, compared.factors, terms), tables["effects"])
     done = read_csv(executions)

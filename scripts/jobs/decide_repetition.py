@@ -33,24 +33,18 @@ def main(plan: Path, repetition: int, decision: Path, log: Path) -> None:
     half_width = precision.widest(overall(ResolvedStudy.of(facts["study"]), chosen, repetition))
     spent_s = seconds_of(chosen)
     decided = precision.decide(half_width, spent_s, goal)
-    finite = half_width if half_width != float("inf") else None
-    facts_decided = {
-        "repetition": repetition,
-        **facts["asked"],
-        "half_width": finite,
-        "spent_s": spent_s,
-        "decision": decided,
-    }
-    json_record.write(decision, facts_decided)
-    width = f"within ±{percent(half_width)}" if finite else "not known for a variant"
-    say(f"{plural(repetition, 'repetition')}: the widest interval is {width}, {WORDS[decided]}")
+    width = half_width if half_width != float("inf") else None
+    outcome = {**facts["asked"], "half_width": width, "spent_s": spent_s, "decision": decided}
+    json_record.write(decision, {"repetition": repetition, **outcome})
+    reached = f"within ±{percent(half_width)}" if width else "not known for a variant"
+    say(f"{plural(repetition, 'repetition')}: the widest interval is {reached}, {WORDS[decided]}")
 
 
 def overall(study: ResolvedStudy, paths: list[Path], repetition: int) -> pd.DataFrame:
     """Return overall.csv of the first repetitions of a study, for the metrics that decide."""
     names = zip(study.order, study.blocks, strict=True)
-    measured = [(block, name) for block, name in names if block.repetition <= repetition]
-    first = replace(study, order=[block for block, _ in measured], blocks=[name for _, name in measured])
+    chosen = [(block, name) for block, name in names if block.repetition <= repetition]
+    first = replace(study, order=[block for block, _ in chosen], blocks=[name for _, name in chosen])
     table, _ = run_tables.collect(first, run_tables.read_records(paths, without=run_tables.LARGE))
     return compare(table, terms_of(first, PRIMARY)).overall
 

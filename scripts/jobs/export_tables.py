@@ -66,16 +66,16 @@ def main(study: Path, tables: Mapping[str, Path], verdict: Path, meanings: Path,
     Outputs: `meanings`, the dictionary as text, `results`, all tables as JSON, and `verdict`, how `expect:` stands.
     """
     declared = read_study(study)
-    imported_tables = [name for name in dictionary.IMPORTED if name in tables]
+    imported = [name for name in dictionary.IMPORTED if name in tables]
     columns = {
         name: {column.name: {"meaning": column.meaning, "unit": column.unit} for column in _table(name)}
-        for name in (*EXPORTED, *imported_tables)
+        for name in (*EXPORTED, *imported)
     }
     named = {key: getattr(declared, key) for key in ("study", "title", "question", "reference")}
-    exported_rows = {name: read_rows(tables[name]) for name in (*EXPORTED, *imported_tables)}
-    results_object = {"format": FORMAT, **named, "columns": columns, "tables": exported_rows}
-    write_text(meanings, dictionary.text(declared.study, imported_tables))
-    write_text(results, json_text(results_object, allow_nan=False) + "\n")
+    rows = {name: read_rows(tables[name]) for name in (*EXPORTED, *imported)}
+    exported = {"format": FORMAT, **named, "columns": columns, "tables": rows}
+    write_text(meanings, dictionary.text(declared.study, imported))
+    write_text(results, json_text(exported, allow_nan=False) + "\n")
     judged = whole_verdict(declared, {name: read_csv(tables[name]) for name in ("runs", "overall")})
     write(verdict, judged)
 

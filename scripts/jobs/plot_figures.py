@@ -87,9 +87,9 @@ def charts(declared: ResolvedStudy, tables: Mapping[str, Path]) -> list[Callable
 
 def answer(study: ResolvedStudy, tables: dict[str, pd.DataFrame], look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figure of the first screen, once for a wide and once for a narrow one."""
-    shown = results(study, tables)
+    rows = results(study, tables)
     for name, layout in zip(answer_names(study), (WIDE, NARROW), strict=False):
-        yield name, answer_chart(shown, look, layout, name)
+        yield name, answer_chart(rows, look, layout, name)
 
 
 def over_time(study: ResolvedStudy, runs: pd.DataFrame) -> Iterator[tuple[str, str]]:
@@ -103,12 +103,9 @@ def values(study: ResolvedStudy, runs: pd.DataFrame, look: Palette, workload: st
     shown = published.frame(study)
     for metric in value_metrics(study, workload):
         name = f"{metric}-{workload}"
-        printed = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
-        of_workload = runs[runs["workload"] == workload]
-        yield (
-            name,
-            values_chart(of_workload, METRICS[metric], look, name, printed if len(printed) else None),
-        )
+        rows = shown[(shown["workload"] == workload) & (shown["metric"] == metric)]
+        measured = runs[runs["workload"] == workload]
+        yield name, values_chart(measured, METRICS[metric], look, name, rows if len(rows) else None)
 
 
 def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
@@ -125,7 +122,7 @@ def ratios(tables: dict[str, pd.DataFrame], metric: Metric, look: Palette) -> It
 
 def heat(study: ResolvedStudy, cells: pd.DataFrame, metric: Metric, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the heat maps of one metric and of their key."""
-    of_metric = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study.reference, *CONTROLS))]
+    compared = cells[(cells["metric"] == metric.name) & ~cells["variant"].isin((study.reference, *CONTROLS))]
     full, names = figures_ratios.FULL, heat_names(study, metric.name)
     workloads, clients = list(study.workloads), sorted(study.clients)
     variants = [name for name in look.variants if name not in (look.reference, *CONTROLS)]
@@ -135,20 +132,17 @@ def heat(study: ResolvedStudy, cells: pd.DataFrame, metric: Metric, look: Palett
     if len(clients) > 1:
         grids = [figures_ratios.HeatGrid(workloads, clients, variant) for variant in variants]
     for name, grid in zip(names[1:], grids, strict=False):
-        chosen = of_metric[of_metric["variant"] == grid.variant] if grid.variant else of_metric
+        chosen = compared[compared["variant"] == grid.variant] if grid.variant else compared
         yield name, figures_ratios.heat_chart(chosen, grid, metric, full, look, name)
 
 
 def beside(study: ResolvedStudy, cells: pd.DataFrame, look: Palette) -> Iterator[tuple[str, str]]:
     """Yield name and text of the figures that show published ratios of transactions per second beside ours."""
-    printed = published.ratios(study, published.frame(study), TPS.name)
+    shown = published.ratios(study, published.frame(study), TPS.name)
     for workload in (name for name in study.workloads if beside_published(study, name)):
         measured = cells[(cells["workload"] == workload) & (cells["metric"] == TPS.name)]
         name = f"ratio-{workload}"
-        yield (
-            name,
-            published_chart(measured, printed[printed["workload"] == workload], TPS, look, name),
-        )
+        yield name, published_chart(measured, shown[shown["workload"] == workload], TPS, look, name)
 
 
 def by_second(study: ResolvedStudy, tables: Mapping[str, Path], look: Palette) -> Iterator[tuple[str, str]]:

@@ -14,17 +14,17 @@ from scripts.lib.json_record import write_text
 from scripts.lib.wording import plural
 
 
-def main(root: Path, folders: list[Path], answered: str = "", beside: bool = False) -> None:
+def main(root: Path, folders: list[Path], answered: str = "", keeps_others: bool = False) -> None:
     """Take finished studies in, under their own names or as answers of one study, and write both files of a checkout.
 
-    With `beside`, answers of variants, releases and CPUs that these studies lack are kept.
+    With `keeps_others`, answers of variants, releases and CPUs that these studies lack are kept.
     Raises WrongCall for an `answered` that is not a study of the checkout.
     """
     studies = root / "studies"
     if answered and not (studies / f"{of_config(answered)}.yaml").is_file():
         raise WrongCall(f"--answers {answered}: expected a study of {studies}, with {SMALL} for its small scale")
     new = [row for folder in folders for row in of_study(folder, answered)]
-    rows = merged(read(root / MEASURED), new, beside)
+    rows = merged(read(root / MEASURED), new, keeps_others)
     write_text(root / MEASURED, as_csv(rows))
     page = root / PAGE
     write_text(page, with_table(page.read_text(encoding="utf-8"), sections(root, rows)))

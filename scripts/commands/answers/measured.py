@@ -169,15 +169,15 @@ def as_csv(rows: Iterable[MeasuredAnswer]) -> str:
     return text.getvalue()
 
 
-def merged(before: list[MeasuredAnswer], new: list[MeasuredAnswer], beside: bool = False) -> list[MeasuredAnswer]:
+def merged(before: list[MeasuredAnswer], new: list[MeasuredAnswer], keeps_others: bool = False) -> list[MeasuredAnswer]:
     """Return the rows of all studies by name; those of a study that was measured again are replaced.
 
-    With `beside`, variants of it that were not measured again on the same CPU with the same release keep their rows,
-    and those of the A/A of their campaign.
+    With `keeps_others`, variants of it that were not measured again on the same CPU with the same release keep their
+    rows, and those of the A/A of their campaign.
     """
     again = {row.study for row in new}
     rows = [row for row in before if row.study not in again]
-    if beside:
+    if keeps_others:
         rows += _left([row for row in before if row.study in again], new)
     return sorted([*rows, *new], key=lambda row: row.study)
 

@@ -137,7 +137,7 @@ def test_variants_measured_later_stand_beside_those_of_an_earlier_campaign(finis
     rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
     earlier = [replace(row, date="2020-01-01", ratio="9") for row in rows]
     earlier += [replace(row, variant="clang") for row in earlier if row.variant == "pgo"]
-    both = measured.merged(earlier, rows, beside=True)
+    both = measured.merged(earlier, rows, keeps_others=True)
     assert [row for row in both if row.date != "2020-01-01"] == rows
     assert [row.variant for row in both if row.date == "2020-01-01"] == ["aa", "clang"]
     later, (clang,) = answers_page.measured_text(rows), [row for row in both if row.variant == "clang"]
@@ -149,7 +149,7 @@ def test_variants_measured_later_stand_beside_those_of_an_earlier_campaign(finis
 def test_variant_of_another_release_or_cpu_stays_beside_the_new_one(finished, other):
     rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
     earlier = [replace(row, **other) for row in rows]
-    assert measured.merged(earlier, rows, beside=True) == [*earlier, *rows]
+    assert measured.merged(earlier, rows, keeps_others=True) == [*earlier, *rows]
     assert measured.merged(earlier, rows) == rows
 
 
@@ -157,7 +157,7 @@ def test_variant_added_in_the_same_campaign_has_its_later_control_alone(finished
     rows = [row for row in measured.of_study(finished) if row.metric == "tps"]
     earlier = [replace(row, ratio="9") for row in rows]
     kept = [replace(row, variant="clang") for row in earlier if row.variant == "pgo"]
-    assert measured.merged([*earlier, *kept], rows, beside=True) == [*kept, *rows]
+    assert measured.merged([*earlier, *kept], rows, keeps_others=True) == [*kept, *rows]
 
 
 def checkout_with(folder, study):
