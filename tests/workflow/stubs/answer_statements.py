@@ -14,6 +14,6 @@ if __name__ == "__main__":
     text = json_record.canonical({key: described[key] for key in kept if key in described})
     job.answers.write_bytes(gzip.compress(text.encode(), mtime=0))
     if (job.identity.parent / kept_relinks.RECORD).exists():
-        facts = kept_relinks.read_relinks(job.identity.parent)
-        kept = {key: facts[key] for key in ("sha256", "relinks")}
-        json_record.write(job.answers.with_name(kept_relinks.RECORD), kept)
+        record = kept_relinks.read_relinks(job.identity.parent)
+        answers = kept_relinks.RelinkAnswers(record.sha256, record.relinks)
+        json_record.write(job.answers.with_name(kept_relinks.RECORD), answers.to_json())
