@@ -13,7 +13,8 @@ from scripts.lib.failure_reasons import FailureFacts
 from scripts.lib.recipe_models import StageKind
 
 FORMATS = Path(__file__).parents[2] / "data" / "formats"
-ARCHIVES = sorted(path.name for path in FORMATS.glob("*.tar.xz"))
+# The records of a finished study are those of stubs.
+ARCHIVES = sorted(path.name for path in FORMATS.glob("[0-9]*.tar.xz"))
 KINDS = {
     "facts.json": BuildFacts,
     "identity.json": BuildIdentity,
@@ -30,7 +31,8 @@ def records(name):
     """Yield (path, content) of the records of builds in an archive."""
     with tarfile.open(FORMATS / name) as archive:
         for member in archive:
-            if member.name.rpartition("/")[2] in (*KINDS, "relinked.json"):
+            is_run = "/blocks/" in member.name
+            if not is_run and member.name.rpartition("/")[2] in (*KINDS, "relinked.json"):
                 facts = json.loads(archive.extractfile(member).read())
                 yield member.name, {key: value for key, value in facts.items() if key not in ("format", "workflow")}
 
@@ -67,8 +69,11 @@ def test_records_of_this_layout_are_written_again_byte_for_byte():
 
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_records_of_all_releases_are_read_without_loss(name):
-    def known(facts):
-        return {key: value for key, value in facts.items() if value is not None}
+    def known(value):
+        """Return JSON without its nulls, which mean the same as nothing."""
+        if isinstance(value, dict):
+            return {key: known(inner) for key, inner in value.items() if inner is not None}
+        return [known(inner) for inner in value] if isinstance(value, list) else value
 
     read = dict(records(name))
     assert read
