@@ -52,7 +52,7 @@ def _entries(folder: Path, where: str) -> Iterator[tuple[str, str | None]]:
         yield str(Path(where) / entry.name), _kind(entry)
 
 
-def _kind(entry: os.DirEntry) -> str | None:
+def _kind(entry: os.DirEntry[str]) -> str | None:
     try:
         if entry.is_dir():
             return ""
