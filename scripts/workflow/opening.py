@@ -25,7 +25,7 @@ from scripts.report.page.study_answer import ANSWER_FILE, last_lines
 from scripts.study.config.loading import load
 from scripts.study.plan import decisions, earlier_layout, looks, relink_choice
 from scripts.study.plan.block_layout import Block
-from scripts.study.plan.preview import plan_text, step_times
+from scripts.study.plan.preview import estimates, plan_text
 from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 from scripts.workflow import announcing, command_line, job_records, session, terminal
@@ -71,7 +71,7 @@ class OpenStudy:
                 self.terminal.answer = self._answer()  # that of a finished study, until a job begins
                 blocks = {path: self._records(block) for path, block in self.paths.jobs.items()}
                 self.terminal.logs = self.workflow.logger_manager.get_logfile()
-                self.terminal.expect(TimeLeft(step_times.expected_s(self.paths, cores), blocks), self._block_names())
+                self.terminal.expect(TimeLeft(estimates.expected_s(self.paths, cores), blocks), self._block_names())
 
     def _answer(self) -> str:
         return last_lines(Path(self.paths.study, ANSWER_FILE))

@@ -16,13 +16,16 @@ from scripts.measure.loadgen import lua
 from scripts.measure.loadgen.lua import outside_path, script_files
 from scripts.measure.loadgen.sysbench import OWNED
 from scripts.measure.sql import statement_files
-from scripts.study.config.client import client_environment_mistakes, client_host_mistakes
 from scripts.study.config.declared_builds import BuildDeclaration
 from scripts.study.config.declared_hosts import CpuPlacement
 from scripts.study.config.declared_loads import WorkloadDeclaration
 from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.config.declared_variants import VariantDeclaration
-from scripts.study.config.environment_mistakes import environment_mistakes
+from scripts.study.config.environment_mistakes import (
+    client_environment_mistakes,
+    client_host_mistakes,
+    environment_mistakes,
+)
 from scripts.study.config.folders import folder_mistakes
 from scripts.study.config.mistakes import Mistake, suggestion
 from scripts.study.config.running_server_mistakes import running_server_mistakes

@@ -18,10 +18,13 @@ class PathLayout:
         self.study = f"results/studies/{plan.study.name}"
         # Every block asks for each of these.
         self.build: Callable[[str, str], str] = cache(self._build)
-        self.dataset: Callable[[str, str], str] = cache(self._dataset)
-        self.variant_part: Callable[[str], str] = cache(self._variant_part)
-        self.load_part: Callable[[str, str], str] = cache(self._load_part)
-        self.arm_digest: Callable[[str, str], str] = cache(self._arm_digest)
+        # The folder of the dataset of a variant under a workload.
+        self.dataset: Callable[[str, str], str] = cache(lambda *cell: self._dataset_of(plan.dataset_parts(*cell)))
+        # The parts of a diagnosis's path that identify the variant, and the load of a variant under a workload.
+        self.variant_part: Callable[[str], str] = cache(lambda name: f"{name}-{plan.variant(name).digest}")
+        self.load_part: Callable[[str, str], str] = cache(lambda name, work: f"{work}-{plan.load(name, work).digest}")
+        # The digest of an arm: of its variant and of its load.
+        self.arm_digest: Callable[[str, str], str] = cache(lambda *cell: plan.run(*cell).digest)
         self.judged: Callable[[str, str], list[str]] = cache(self._judged)
 
     def source(self, server: str) -> str:
@@ -37,24 +40,8 @@ class PathLayout:
         used = self.plan.build(server, build).profile
         return f"results/profiles/{server}/{used.training}-{used.digest}" if used else None
 
-    def _dataset(self, variant: str, workload: str) -> str:
-        """Return the folder of the dataset of a variant under a workload."""
-        return self._dataset_of(self.plan.dataset_parts(variant, workload))
-
     def _dataset_of(self, parts: DatasetParts) -> str:
         return f"results/datasets/{parts.server}/{parts.dataset}-{self.plan.dataset(*parts).digest}"
-
-    def _variant_part(self, variant: str) -> str:
-        """Return the part of a run's path that identifies the variant."""
-        return f"{variant}-{self.plan.variant(variant).digest}"
-
-    def _load_part(self, variant: str, workload: str) -> str:
-        """Return the part of a run's path that identifies the load."""
-        return f"{workload}-{self.plan.load(variant, workload).digest}"
-
-    def _arm_digest(self, variant: str, workload: str) -> str:
-        """Return the digest of an arm: of its variant and of its load."""
-        return self.plan.run(variant, workload).digest
 
     def block_folder(self, key: BlockKey, arms: Sequence[str]) -> str:
         """Return the folder of a block, which ends in the digest of its arms."""
@@ -77,12 +64,9 @@ class PathLayout:
     @cached_property
     def profiles(self) -> dict[str, tuple[str, str, str]]:
         """Return folder -> (server, training, trained stage) of the study's profiles."""
-        profiles = {}
-        for server, build in [*self.builds.values(), *self.stages.values()]:
-            used, folder = self.plan.stages.profile(build), self.profile(server, build)
-            if used and folder:
-                profiles[folder] = server, used.training, used.stage
-        return profiles
+        pairs = [*self.builds.values(), *self.stages.values()]
+        used = [(self.profile(*pair), pair[0], self.plan.stages.profile(pair[1])) for pair in pairs]
+        return {folder: (server, of.training, of.stage) for folder, server, of in used if folder and of}
 
     @cached_property
     def audits(self) -> list[str]:

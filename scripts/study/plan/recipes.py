@@ -109,7 +109,7 @@ class LoadRecipes:
         load = self.study.declared.workloads[workload]
         of_dataset = self.study.declared.datasets[load.dataset].laid_under(data).fill
         fill = of_dataset if load.fill is None else load.fill
-        return {True: buffer_pool.ALWAYS, False: buffer_pool.NEVER, None: None}[fill]
+        return None if fill is None else buffer_pool.ALWAYS if fill else buffer_pool.NEVER
 
     def content(self, script: str | None) -> str | None:
         """Return the SHA-256 (hex) of a script of ours, None for another one."""
@@ -127,7 +127,10 @@ class Plan:
         # Each is asked for by every block, and reading a working tree takes a while.
         self.source: Callable[[str], ServerSourceRecipe] = cache(self._source)
         self.build: Callable[[str, str], BuildRecipe] = cache(self._build)
-        self.toolchain: Callable[[str], Toolchain] = cache(self._toolchain)
+        # A toolchain of this machine by its name. Raises ValueError naming a command that is missing.
+        self.toolchain: Callable[[str], Toolchain] = cache(
+            lambda name: toolchain.find(name, study.declared.toolchains[name].written())
+        )
         self.profile: Callable[[str, str, str], ProfileRecipe] = cache(self._profile)
         self.variant: Callable[[str], VariantRecipe] = cache(self._variant)
         self.load: Callable[[str, str], LoadRecipe] = cache(self._load)
@@ -206,10 +209,6 @@ class Plan:
         entry = self.study.declared.toolchains[name].written()
         commands = {key: value for key, value in entry.items() if key != "packages"}
         return ToolchainRecipe(name=name, version=self.toolchain(name).version, commands=commands)
-
-    def _toolchain(self, name: str) -> Toolchain:
-        """Return a toolchain of this machine by its name. Raises ValueError naming a command that is missing."""
-        return toolchain.find(name, self.study.declared.toolchains[name].written())
 
     def loader(self, server: str) -> str:
         """Return the name of the build that loads a server's datasets."""

@@ -31,7 +31,8 @@ from scripts.study.plan import relink_choice
 from scripts.study.plan.diagnosis_plan import Diagnoses
 from scripts.study.plan.preview.due import Due, Thing
 from scripts.study.plan.preview.pools import filling_s
-from scripts.study.plan.preview.rerun_reasons import RunReasons
+from scripts.study.plan.preview.rerun_reasons import Reasons, RunReasons
+from scripts.study.plan.schedule import Schedule
 
 # An instrumented or profile-using compile takes about this many times the CPU of a plain one (measured, gcc 12).
 INSTRUMENTED_COST = 1.3
@@ -344,3 +345,18 @@ def diagnosis_estimate(due: Due, durations: Durations) -> DurationEstimate:
     settings = Diagnoses(due.paths).settings
     longer_s = (settings.seconds if settings else 0) - due.paths.plan.study.declared.measure_s
     return DurationEstimate(len(diagnosis_paths(due)) * (durations.run.seconds + longer_s), durations.run.measured)
+
+
+def expected_s(paths: Schedule, cores: int) -> dict[str, float]:
+    """Return output -> seconds of the jobs that compile, train, load, check and measure; nothing for what exists."""
+    due = Due(paths)
+    durations = Durations(due, RunReasons(Reasons(due)), cores)
+    things = {thing.record: durations.of(thing).seconds for kind in PHASES.values() for thing in due.of(kind)}
+    checks = dict.fromkeys(due.checks, CHECK_S)
+    # Blocks that share their starts of the servers are measured by one job.
+    blocks = {
+        path: durations.run.seconds * len(block.arms) * len(paths.levels(block.key))
+        for path, block in paths.jobs.items()
+        if block in due.blocks
+    }
+    return {**things, **checks, **blocks}

@@ -73,7 +73,7 @@ def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: FileS
         for limit in [*demand.connections(), *demand.waiting()]:
             alike.setdefault(limit, []).append(variant)
     joined = [replace(limit, text=f"{limit.text} ({', '.join(those)})") for limit, those in alike.items()]
-    groups = up_together(due)
+    groups = list(dict.fromkeys(group for _, group in block_groups(due)))
     asking = [[demands[name].asking() for name in group] for group in groups]
     return [
         *file_limits(clients, connected, [*demands.values()], headroom),
@@ -82,11 +82,6 @@ def find_server_limits(due: Due, sizes: Sizes, headroom: Headroom, system: FileS
         *supply_limits(asking, headroom.left),
         *memory_limits([[demands[name] for name in group] for group in groups], headroom, system),
     ]
-
-
-def up_together(due: Due) -> list[tuple[str, ...]]:
-    """Return the groups of arms whose servers are up at the same time."""
-    return list(dict.fromkeys(group for _, group in block_groups(due)))
 
 
 def block_groups(due: Due) -> Iterator[tuple[Block, tuple[str, ...]]]:
