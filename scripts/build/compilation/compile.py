@@ -189,7 +189,9 @@ def _step(command: list[str], build: Path, environment: dict[str, str], log: Pat
         if not (errors := _first_errors(log, offset)):
             raise failure.reworded(f"{failure}{copies}") from failure
         text = "compiling failed, first error lines:\n" + "\n".join(errors)
-        raise CommandFailed(f"{text}{copies}", host_cause_in(text), errors[0]) from failure
+        # Ninja names the object first, then passes on what the compiler said.
+        said_by_compiler = [line for line in errors if not line.startswith("FAILED:")]
+        raise CommandFailed(f"{text}{copies}", host_cause_in(text), [*said_by_compiler, *errors][0]) from failure
 
 
 def _first_errors(log: Path, offset: int, count: int = 6) -> list[str]:

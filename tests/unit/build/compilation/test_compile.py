@@ -11,6 +11,7 @@ from scripts.build.compilation.compiler_flags import flags_of
 from scripts.build.compilation.flags import Flags
 from scripts.lib.host import outcome
 from scripts.lib.host.process import CommandFailed
+from scripts.lib.vocabulary import FailureKind
 from tests.made.declared import compiled
 
 DIGEST = "4c939f9d67cfbc3d" + 48 * "0"
@@ -118,6 +119,13 @@ def failure_of_ninja(folder, step):
 @pytest.mark.parametrize("step", ["kill -KILL $$PPID", "kill -TERM $$PPID; sleep 1", "kill -INT $$$$"])
 def test_build_tool_that_is_killed_says_nothing_about_the_build(tmp_path, step):
     assert outcome.of_host(failure_of_ninja(tmp_path, step))
+
+
+@pytest.mark.real
+def test_cause_of_a_failed_compile_is_what_the_compiler_said_first(tmp_path):
+    (tmp_path / "printed").write_text("x.c:1: error: no such thing\n")
+    failure = failure_of_ninja(tmp_path, f"cat {tmp_path / 'printed'}; false")
+    assert (failure.cause.code, failure.cause.text) == (FailureKind.COMMAND, "x.c:1: error: no such thing")
 
 
 CONFIGURE = """#!/bin/sh
