@@ -20,6 +20,10 @@ if not PARTIAL:  # a partial report is made from the runs that exist
     include: "rules/dataset.smk"  # tables, loaded once
     include: "rules/measure.smk"  # blocks, side by side or by turns; diagnoses
 
+    if precision_rule.settings(PLAN.study):
+
+        include: "rules/stop.smk"  # whether a study with `precision` measures another repetition
+
 
 include: "rules/tables.smk"  # from runs to tables
 include: "rules/report.smk"  # proofs, figures, page, summary

@@ -24,12 +24,16 @@ rule build_server:
         host=1,
     params:
         recipe=recipe_of("build"),
+        relinks=relinks,
+        may_fail=may_fail,
     shell:
         r"""
         exec python -m scripts.jobs.build_server \
             --recipe {params.recipe:q} \
             --source {input.source:q} \
             --profile {input.profile:q} \
+            --relinks {params.relinks} \
+            --may-fail {params.may_fail} \
             --threads {threads} \
             --install {output.install:q} \
             --headers {output.headers:q} \
@@ -61,12 +65,16 @@ rule bolt_server:
         host=1,
     params:
         recipe=recipe_of("build"),
+        relinks=relinks,
+        may_fail=may_fail,
     shell:
         r"""
         exec python -m scripts.jobs.bolt_server \
             --recipe {params.recipe:q} \
             --base {input.base:q} \
             --profile {input.profile:q} \
+            --relinks {params.relinks} \
+            --may-fail {params.may_fail} \
             --install {output.install:q} \
             --facts {output.facts:q} \
             --identity {output.identity:q} \
@@ -124,8 +132,9 @@ rule audit_build:
     resources:
         host=1,
     params:
-        code=code("audit_build"),
+        code=CODE_OF_BUILDS,
         recipe=recipe_of("build"),
+        may_fail=may_fail,
     shell:
         r"""
         exec python -m scripts.jobs.audit_build \
@@ -134,6 +143,7 @@ rule audit_build:
             --identity {input.identity:q} \
             --profile {input.profile:q} \
             --instrumented {input.instrumented:q} \
+            --may-fail {params.may_fail} \
             --audit {output:q} \
             --log {log:q}
         """

@@ -16,11 +16,13 @@ rule answer_statements:
         host=1,
     params:
         recipe=recipe_of("check"),
+        may_fail=may_fail,
     shell:
         r"""
         exec python -m scripts.jobs.answer_statements \
             --recipe {params.recipe:q} \
             --identity {input:q} \
+            --may-fail {params.may_fail} \
             --answers {output:q} \
             --log {log:q}
         """
@@ -41,12 +43,14 @@ rule compare_answers:
     resources:
         host=1,
     params:
-        code=code("compare_answers"),
+        code=CODE_OF_BUILDS,
+        may_fail=may_fail,
     shell:
         r"""
         exec python -m scripts.jobs.compare_answers \
             --answers {input.answers:q} \
             --reference {input.reference:q} \
+            --may-fail {params.may_fail} \
             --check {output:q} \
             --log {log:q}
         """

@@ -12,10 +12,11 @@ min_version("9.27.1")
 try:
     from scripts.lib import json_record
     from scripts.build.compilation.stages import BOLTED, COMPILED, PREBUILT
-    from scripts.study.plan import block_layout, study_description, precision_rule
+    from scripts.study.plan import block_layout, study_description, precision_rule, relink_choice
     from scripts.study.plan.diagnosis_plan import Diagnoses
     from scripts.build.sources import addresses
     from scripts.lib.vocabulary import Decision
+    from scripts.measure.loadgen import lua
     from scripts.workflow import code_digest, command_line, opening
     from scripts.workflow.session import HOST
 except ModuleNotFoundError as error:

@@ -37,11 +37,13 @@ rule load_dataset:
         host=1,
     params:
         recipe=recipe_of("dataset"),
+        scripts=scripts_of_user,
     shell:
         r"""
         exec python -m scripts.jobs.load_dataset \
             --recipe {params.recipe:q} \
             --loader {input.loader:q} \
+            --scripts {params.scripts:q} \
             --snapshot {output.snapshot:q} \
             --dataset {output.dataset:q} \
             --threads {threads} \

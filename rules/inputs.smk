@@ -77,8 +77,8 @@ def recipe_of(kind):
     return recipe_of_wildcards
 
 
-# Snakemake does not compare a param whose function takes `output`: mirrors, numbers and folders may change, and nothing
-# is made again.
+# Snakemake does not compare a param whose function takes `output`: what the study says beside the recipe may change, and
+# nothing is made again.
 def source_places(wildcards, output):
     declared = PLAN.study.declared.servers[wildcards.server].entries
     return json_record.canonical([addresses.without_logins(source) for source in declared])
@@ -86,6 +86,21 @@ def source_places(wildcards, output):
 
 def diagnosis_place(wildcards, output):
     return json_record.canonical(json_record.dump(DIAGNOSES.context(output.diagnosis)))
+
+
+def may_fail(wildcards, output):
+    """Return whether the study goes on when this step fails, as JSON."""
+    return json.dumps(str(Path(output[0]).parent) in PATHS.tolerated)
+
+
+def relinks(wildcards, output):
+    """Return how often a build is relinked: not at all unless it is the study's reference."""
+    return relink_choice.wanted(PATHS).get(str(Path(output.install).parent), 0)
+
+
+def scripts_of_user(wildcards, output):
+    """Return name in recipes -> path of the study's Lua scripts outside the checkout, as JSON."""
+    return json_record.canonical(lua.outside_scripts(PLAN.study.outside_scripts.values()))
 
 
 def source_of_build(wildcards):

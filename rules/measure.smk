@@ -38,10 +38,12 @@ rule measure_block:
         host=HOST,
     params:
         plan="results/studies/{study}/plan.json",
+        scripts=scripts_of_user,
     shell:
         r"""
         exec python -m scripts.jobs.measure_block \
             --plan {params.plan:q} \
+            --scripts {params.scripts:q} \
             --block {output:q} \
             --log {log:q}
         """
@@ -70,19 +72,16 @@ rule diagnose_run:
     params:
         recipe=recipe_of("diagnosis"),
         place=diagnosis_place,
+        scripts=scripts_of_user,
     shell:
         r"""
         exec python -m scripts.jobs.diagnose_run \
             --recipe {params.recipe:q} \
             --place {params.place:q} \
+            --scripts {params.scripts:q} \
             --identity {input.identity:q} \
             --dataset {input.dataset:q} \
             --diagnosis {output.diagnosis:q} \
             --text {output.text:q} \
             --log {log:q}
         """
-
-
-if precision_rule.settings(PLAN.study):
-
-    include: "stop.smk"

@@ -16,7 +16,7 @@ rule describe_study:
     resources:
         host=1,
     params:
-        code=code("describe_study"),
+        code=CODE,
         study=description_of_study,
         runs=all_runs,
     # Not a shell command: the list of runs does not fit into an argument, which the kernel limits to 128 KiB.
@@ -38,12 +38,14 @@ rule prove_builds:
     resources:
         host=1,
     params:
-        code=code("prove_builds"),
+        code=CODE_OF_BUILDS,
+        tolerated=PATHS.tolerated,
     shell:
         r"""
         exec python -m scripts.jobs.prove_builds \
             --builds {input.builds:q} \
             --calls {input.calls:q} \
+            --tolerated {params.tolerated:q} \
             --proofs {output:q} \
             --log {log:q}
         """
@@ -63,7 +65,7 @@ rule plot_figures:
     resources:
         host=1,
     params:
-        code=code("plot_figures"),
+        code=CODE,
     shell:
         r"""
         exec python -m scripts.jobs.plot_figures \
@@ -102,7 +104,7 @@ rule render_report:
     resources:
         host=1,
     params:
-        code=code("render_report"),
+        code=CODE,
     shell:
         r"""
         exec python -m scripts.jobs.render_report \

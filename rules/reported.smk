@@ -76,9 +76,9 @@ def description_of_study(wildcards):
     return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
 
 
-def code(script):
-    """Return the digest of all code behind a job: as a param it makes the rule run again when the code changes."""
-    return code_digest.digest_of(f"jobs.{script}")
+# As a param it makes a cheap rule run again when the code changes.
+CODE = code_digest.digest_of(code_digest.EVERYTHING)
+CODE_OF_BUILDS = code_digest.digest_of(code_digest.OF_BUILDS)
 
 
 # What is computed from the tables of runs.

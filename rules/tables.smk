@@ -16,7 +16,7 @@ rule collect_runs:
     resources:
         host=1,
     params:
-        code=code("collect_runs"),
+        code=CODE,
     shell:
         r"""
         exec python -m scripts.jobs.collect_runs \
@@ -42,7 +42,7 @@ rule compare_variants:
     resources:
         host=1,
     params:
-        code=code("compare_variants"),
+        code=CODE,
     shell:
         r"""
         exec python -m scripts.jobs.compare_variants \
@@ -70,7 +70,7 @@ rule export_tables:
     resources:
         host=1,
     params:
-        code=code("export_tables"),
+        code=CODE,
     shell:
         r"""
         exec python -m scripts.jobs.export_tables \

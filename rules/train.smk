@@ -18,12 +18,16 @@ rule train_server:
         host=HOST,
     params:
         recipe=recipe_of("profile"),
+        scripts=scripts_of_user,
+        may_fail=may_fail,
     shell:
         r"""
         exec python -m scripts.jobs.train_server \
             --recipe {params.recipe:q} \
             --identity {input.identity:q} \
             --datasets {input.datasets:q} \
+            --scripts {params.scripts:q} \
+            --may-fail {params.may_fail} \
             --counters {output.counters:q} \
             --profile {output.profile:q} \
             --log {log:q}

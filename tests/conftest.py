@@ -1,5 +1,6 @@
 """What tests of every kind share: the checkout, the compilers the catalog names, and a watch for unmarked tests."""
 
+import gc
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,12 @@ def study_looked_into() -> Iterator[Path]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files that take minutes first, the longest in front, so that the workers end at about the same time."""
     items.sort(key=lambda item: workers.rank(item.nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """Take what collecting made out of Python's search for garbage: it stays, and each search would look through it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -29,9 +29,9 @@ def summary(file: Path) -> str:
 
 def parts(root: Path) -> Iterator[Path]:
     """Yield the folders of all packages, and the modules that have a layer of their own, from the top layer down."""
-    order = {f"{contract['containers'][0]}.{name.strip()}": place
+    order = {f"{contract['containers'][0]}.{name.strip()}": depth
              for contract in contracts(root, "layers") if "containers" in contract
-             for place, layer in enumerate(contract["layers"]) for name in layer.split(":")}  # fmt: skip
+             for depth, layer in enumerate(contract["layers"]) for name in layer.split(":")}  # fmt: skip
 
     def place(path: Path) -> tuple[tuple[int, str], ...]:
         names = path.relative_to(root).with_suffix("").parts
@@ -54,12 +54,12 @@ def packages(root: Path) -> str:
 
 def layers(root: Path) -> str:
     """Return the layers of all packages, the top one first, and what the other contracts forbid."""
-    every = next(contract["layers"] for contract in contracts(root, "layers") if "containers" not in contract)
+    packages = next(contract["layers"] for contract in contracts(root, "layers") if "containers" not in contract)
     groups = next(
         contract["layers"] for contract in contracts(root, "layers") if contract.get("containers") == [PREFIX]
     )
     lines = [f"    {layer.replace(' : ', ', ')}" for layer in groups]
-    inner = [f"    {layer.replace(f'{PREFIX}.', '').replace(' : ', ', ')}" for layer in every]
+    inner = [f"    {layer.replace(f'{PREFIX}.', '').replace(' : ', ', ')}" for layer in packages]
     rules = [f"- {contract['name']}." for contract in contracts(root, "forbidden")]
     return "\n".join(["The groups:", "", *lines, "", "The packages inside them:", "", *inner, "", *rules])
 

@@ -2,14 +2,14 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from scripts import ROOT
 from scripts.lib import json_record
+from scripts.lib.json_record import Json
 from scripts.study.config import yaml_lines as config_text
 from scripts.study.config.declared_study import ENTRIES
 from scripts.study.config.loading import CATALOG
@@ -94,7 +94,7 @@ def _names(schema: Schema) -> str:
 
 
 def _section(key: str, entry: Schema, schema: Schema, names: list[str]) -> str:
-    """Return the section of one key of a study; `found` are the names of the catalog's entries."""
+    """Return the section of one key of a study; `names` are those of the catalog's entries."""
     lines = [f"## {key}\n", entry["description"], "", f"Value: {expected(entry)}."]
     lines += [_default_in_full(entry, key in schema["required"]), ""]
     lines += [f"The catalog has {', '.join(f'`{name}`' for name in names)}.\n"] if names else []
@@ -167,7 +167,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
 
 
-def _yaml(example: dict[str, Any]) -> str:
+def _yaml(example: Mapping[str, Json]) -> str:
     (value,) = example.values()
     flow = None if isinstance(value, dict | list) else False
     text = yaml.safe_dump(example, sort_keys=False, default_flow_style=flow, width=110, allow_unicode=True)

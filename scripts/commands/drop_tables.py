@@ -32,7 +32,7 @@ def main(config: Path, scale: str = "") -> None:
 def drop(paths: Schedule, folder: Path, server: str, database: str) -> str:
     """Drop the database of a dataset, remove the dataset's folder, and return a line that says so."""
     family, logins = families.of(paths.plan.family(server)), credentials.places(paths.plan.study.server_sources)
-    outside = endpoint_of(server, paths.plan.source(server).running, logins)
+    outside = endpoint_of(server, str(paths.plan.source(server).running), logins)
     with RunningServer(family, outside, Path()).blamed("while its tables were dropped"):
         existed = own_database.drop(family, outside, database)
     discard(folder)
@@ -41,11 +41,8 @@ def drop(paths: Schedule, folder: Path, server: str, database: str) -> str:
 
 def databases_of(paths: Schedule) -> dict[str, tuple[str, str]]:
     """Return folder of a dataset -> (server, database) of those on servers that already run."""
-    plan, databases = paths.plan, {}
-    for folder, parts in paths.datasets.items():
-        if plan.is_running(parts[0]):
-            databases[folder] = (parts[0], plan.dataset(*parts).database)
-    return databases
+    running = {folder: parts for folder, parts in paths.datasets.items() if paths.plan.is_running(parts[0])}
+    return {folder: (parts[0], str(paths.plan.dataset(*parts).database)) for folder, parts in running.items()}
 
 
 def _arguments() -> argparse.Namespace:

@@ -48,16 +48,16 @@ def version_of(root: Path) -> str:
 
 def refusals(root: Path, version: str) -> list[str]:
     """Return why a checkout cannot be released as this version now; empty if it can."""
-    found = []
+    reasons = []
     if changed := git(root, "status", "--porcelain"):
-        found.append(f"the working tree has changes ({len(changed.splitlines())} files), expected a clean one")
+        reasons.append(f"the working tree has changes ({len(changed.splitlines())} files), expected a clean one")
     if numbers(version) <= numbers(current := version_of(root)):
-        found.append(f"VERSION={version} is not above the last version, {current}")
+        reasons.append(f"VERSION={version} is not above the last version, {current}")
     if git(root, "tag", "--list", f"v{version}"):
-        found.append(f"there is a tag v{version} already")
+        reasons.append(f"there is a tag v{version} already")
     if not unreleased(changelog_of(root)).strip():
-        found.append(f"{CHANGELOG}: nothing stands under Unreleased")
-    return found
+        reasons.append(f"{CHANGELOG}: nothing stands under Unreleased")
+    return reasons
 
 
 def changelog_of(root: Path) -> str:

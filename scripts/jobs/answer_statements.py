@@ -22,7 +22,7 @@ from scripts.measure.sql import server_answers, statement_files
 from scripts.measure.sql.differential import differences, question
 
 
-def main(recipe: CheckRecipe, identity: Path, answers_file: Path, log: Path) -> None:
+def main(recipe: CheckRecipe, identity: Path, answers_file: Path, log: Path, may_fail: bool = False) -> None:
     """Input: `identity`, the identity record of a build. Output: `answers_file`, its answers.
 
     Raises ServerFailed naming the statement at which the server died or stopped answering, and ValueError if the
@@ -37,7 +37,7 @@ def main(recipe: CheckRecipe, identity: Path, answers_file: Path, log: Path) -> 
     def give_up(failed: Failable) -> None:
         server_answers.write_answers(answers_file, {**names, **failed.to_json()})
 
-    with outcome.as_result(answers_file.parent, give_up, ServerFailed, CommandFailed):
+    with outcome.as_result(answers_file.parent, may_fail, give_up, ServerFailed, CommandFailed):
         outcome.usable(BuildIdentity, identity)
         answered = question(recipe.family, described.release, workplace.installed(identity), log)
         answer_relinks(identity.parent, described, answered, answers_file.with_name(kept_relinks.RECORD), log)
@@ -73,5 +73,6 @@ def answer_relinks(
 
 
 if __name__ == "__main__":
-    answers_file = {"type": Path, "required": True, "dest": "answers_file"}
-    entry.run(main, __doc__, "identity", recipe=entry.recipe(CheckRecipe), answers=answers_file)
+    answers_file: entry.Option = {"type": Path, "required": True, "dest": "answers_file"}
+    others = {"recipe": entry.recipe(CheckRecipe), "may_fail": entry.MAY_FAIL}
+    entry.run(main, __doc__, "identity", **others, answers=answers_file)

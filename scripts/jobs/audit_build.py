@@ -13,7 +13,14 @@ from scripts.lib.recipe_models import CompileRecipe
 
 
 def main(
-    recipe: CompileRecipe, calls: Path, identity: Path, profile: Path, instrumented: Path, audit: Path, log: Path
+    recipe: CompileRecipe,
+    calls: Path,
+    identity: Path,
+    profile: Path,
+    instrumented: Path,
+    audit: Path,
+    log: Path,
+    may_fail: bool = False,
 ) -> None:
     """Inputs: `calls` of the compiler, `profile`, `identity`, `instrumented`. Output: `audit`, a record.
 
@@ -29,7 +36,7 @@ def main(
         # A build that failed has no counts, an audit has them all, known or not.
         json_record.write(audit, judged.to_json(*(Audit.ORDER if record is not names else ())))
 
-    with outcome.as_result(audit.parent, lambda mark: write(record.failed(mark))):
+    with outcome.as_result(audit.parent, may_fail, lambda mark: write(record.failed(mark))):
         outcome.usable(BuildIdentity, identity)
         judged = judge(recipe, calls, identity, profile, instrumented)
         record = replace(judged, server=names.server, build=names.build, published=names.published)
@@ -61,4 +68,4 @@ def judge(recipe: CompileRecipe, calls: Path, identity: Path, profile: Path, ins
 
 if __name__ == "__main__":
     paths = ("calls", "identity", "profile", "instrumented", "audit")
-    entry.run(main, __doc__, *paths, recipe=entry.recipe(CompileRecipe))
+    entry.run(main, __doc__, *paths, recipe=entry.recipe(CompileRecipe), may_fail=entry.MAY_FAIL)

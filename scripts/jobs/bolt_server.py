@@ -26,30 +26,45 @@ IN_FACTS = (
 
 
 def main(
-    recipe: BoltRecipe, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path
+    recipe: BoltRecipe,
+    base: Path,
+    profile: Path | None,
+    install: Path,
+    identity: Path,
+    facts: Path,
+    log: Path,
+    relinks: int = 0,
+    may_fail: bool = False,
 ) -> None:
     """Inputs: `base`, the identity of BOLT's input, and `profile`. Outputs: `install`, then `facts`, then `identity`.
 
-    The install tree of the input is beside `base`. Raises CommandFailed if llvm-bolt fails, Refused if it used no
-    profile or its input or profile failed, ValueError if the input is not the declared one. For a build that may fail,
-    the outputs record the failure instead.
+    The install tree of the input is beside `base`; `relinks` of the input's relinks are rewritten too. Raises
+    CommandFailed if llvm-bolt fails, Refused if it used no profile or its input or profile failed, ValueError if the
+    input is not the declared one. For a build that may fail, the outputs record the failure instead.
     """
     release = json_record.read_part(BuildIdentity, base).release
 
     def give_up(mark: Failable) -> None:
         outcome.keep_build(recipe, release, mark, identity, facts, install)
 
-    with outcome.as_result(identity.parent, give_up, CommandFailed):
+    with outcome.as_result(identity.parent, may_fail, give_up, CommandFailed):
         outcome.usable(BuildIdentity, base)
         if profile:
             outcome.usable(TrainedProfile, profile)
             with outcome.refusing():
                 profiles.demand_whole(profile)
-        make(recipe, base, profile, install, identity, facts, log)
+        make(recipe, base, profile, install, identity, facts, relinks, log)
 
 
 def make(
-    recipe: BoltRecipe, base: Path, profile: Path | None, install: Path, identity: Path, facts: Path, log: Path
+    recipe: BoltRecipe,
+    base: Path,
+    profile: Path | None,
+    install: Path,
+    identity: Path,
+    facts: Path,
+    relinks: int,
+    log: Path,
 ) -> None:
     """Run llvm-bolt, then write the records of the server."""
     family, rewriting = families.of(recipe.family), Rewriting.of(recipe, profile, log)
@@ -64,7 +79,7 @@ def make(
         if recipe.stage == StageKind.BOLT_INSTRUMENTED:
             described = replace(described, profile_folder=str(rewriting.written))
         way = partial(by_bolt, base.parent, about, lambda *programs: rewriting.rewrite(*programs)[1])
-        relink_build(identity.parent, recipe, described, way)
+        relink_build(identity.parent, relinks, recipe, described, way)
     effort = BuildFacts(
         steps_s={"bolt": usage.wall_s},
         wall_s=usage.wall_s,
@@ -119,5 +134,6 @@ class Rewriting:
 
 
 if __name__ == "__main__":
-    profile = {"type": Path, "nargs": "?"}
-    entry.run(main, __doc__, "base", "install", "identity", "facts", recipe=entry.recipe(BoltRecipe), profile=profile)
+    profile: entry.Option = {"type": Path, "nargs": "?"}
+    others = {"recipe": entry.recipe(BoltRecipe), "relinks": entry.RELINKS, "may_fail": entry.MAY_FAIL}
+    entry.run(main, __doc__, "base", "install", "identity", "facts", **others, profile=profile)

@@ -41,7 +41,16 @@ class Outputs:
     facts: Path
 
 
-def main(recipe: CompileRecipe, source: Path, profile: Path | None, threads: int, log: Path, **outputs: Path) -> None:
+def main(
+    recipe: CompileRecipe,
+    source: Path,
+    profile: Path | None,
+    threads: int,
+    log: Path,
+    relinks: int = 0,
+    may_fail: bool = False,
+    **outputs: Path,
+) -> None:
     """Inputs: `source`, the record of a source tree, and `profile`. Outputs: those of Outputs, `identity` last.
 
     Raises ValueError if the compiler lacks a profile flag or the profile belongs to other sources or another compiler;
@@ -55,8 +64,8 @@ def main(recipe: CompileRecipe, source: Path, profile: Path | None, threads: int
         compiler_calls.write_calls([], out.calls)
         outcome.keep_build(recipe, described.release, mark, out.identity, out.facts, out.install)
 
-    with outcome.as_result(out.identity.parent, give_up, CommandFailed):
-        make(recipe, source.parent / "tree", described, profile, out, threads, log)
+    with outcome.as_result(out.identity.parent, may_fail, give_up, CommandFailed):
+        make(recipe, source.parent / "tree", described, profile, out, threads, relinks, log)
 
 
 def make(
@@ -66,6 +75,7 @@ def make(
     profile: Path | None,
     out: Outputs,
     threads: int,
+    relinks: int,
     log: Path,
 ) -> None:
     """Compile and install the server from the sources in `tree`, then write its records."""
@@ -85,7 +95,7 @@ def make(
         names = BuildIdentity.declared(recipe, source.release)
         identity = binary.identified(names, out.install, family.SERVER, str(link))
         way = partial(by_linker, recipe.digest, calls, BuildTree(build, chosen))
-        relink_build(out.identity.parent, recipe, identity, way)
+        relink_build(out.identity.parent, relinks, recipe, identity, way)
     declared = replace(effort, recipe=recipe.dump(), source_sha256=sha256, stage=recipe.stage, threads=threads)
     facts = replace(declared, toolchain=chosen.facts(), flags=flags.facts())
     units = compiler_calls.compiled_units(calls)
@@ -129,4 +139,5 @@ if __name__ == "__main__":
     threads: entry.Option = {"type": int, "default": os.cpu_count()}
     profile: entry.Option = {"type": Path, "nargs": "?"}
     paths = ("source", "install", "headers", "calls", "identity", "facts")
-    entry.run(main, __doc__, *paths, recipe=entry.recipe(CompileRecipe), threads=threads, profile=profile)
+    others = {"recipe": entry.recipe(CompileRecipe), "relinks": entry.RELINKS, "may_fail": entry.MAY_FAIL}
+    entry.run(main, __doc__, *paths, **others, threads=threads, profile=profile)

@@ -9,7 +9,7 @@ from scripts.measure.sql import server_answers
 from scripts.measure.sql.differential import checked, demand_comparable, differences, story
 
 
-def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
+def main(answers_file: Path, reference: Path, check: Path, log: Path, may_fail: bool = False) -> None:
     """Inputs: `answers_file` and `reference`, the answers of two builds. Outputs: `check`, a record, and `log`.
 
     Raises Refused naming both builds and the statements with different answers. For a build that may fail, `check`
@@ -26,7 +26,7 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
     def give_up(mark: Failable) -> None:
         json_record.write(check, record.failed(mark).to_json())
 
-    with outcome.as_result(check.parent, give_up):
+    with outcome.as_result(check.parent, may_fail, give_up):
         for answered, file in ((answers, answers_file), (expected, reference)):
             outcome.demand_sound(Failable.of(answered), file.parent)
         demand_comparable(answers, expected)
@@ -39,5 +39,5 @@ def main(answers_file: Path, reference: Path, check: Path, log: Path) -> None:
 
 
 if __name__ == "__main__":
-    answers_file = {"type": Path, "required": True, "dest": "answers_file"}
-    entry.run(main, __doc__, "reference", "check", answers=answers_file)
+    answers_file: entry.Option = {"type": Path, "required": True, "dest": "answers_file"}
+    entry.run(main, __doc__, "reference", "check", answers=answers_file, may_fail=entry.MAY_FAIL)

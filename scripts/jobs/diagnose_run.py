@@ -19,18 +19,26 @@ from scripts.measure.engine.run_facts import refused_run
 from scripts.measure.engine.run_record import Diagnosis, MeasuredRun, Run
 from scripts.measure.engine.setting import Phases, setting_of, with_context
 from scripts.measure.engine.tracer import ToolFailed
-from scripts.measure.loadgen import client_host
+from scripts.measure.loadgen import client_host, lua
 from scripts.measure.servers import data_directory, families
 
 
 def main(
-    recipe: DiagnosisRecipe, place: RunContext, identity: Path, dataset: Path, diagnosis: Path, text: Path, log: Path
+    recipe: DiagnosisRecipe,
+    place: RunContext,
+    identity: Path,
+    dataset: Path,
+    diagnosis: Path,
+    text: Path,
+    scripts: dict[str, str],
+    log: Path,
 ) -> None:
     """Inputs: `identity` of the build, and `dataset`, both records. Outputs: `diagnosis` and `text`.
 
     `diagnosis` is the record of the run with the facts of the tool, `text` the output of sysbench. A tool that cannot
     be used on this machine is recorded as a failed result, as is a failure of the server.
     """
+    lua.find_outside_scripts(scripts)
     for folder in (log.parent, text.parent):
         folder.mkdir(parents=True, exist_ok=True)
     if why := measure_diagnosis.unusable(recipe.tool):
@@ -85,6 +93,9 @@ def line(run: Diagnosis) -> str:
 
 
 if __name__ == "__main__":
-    place: entry.Option = {"type": lambda text: RunContext.of(json.loads(text)), "required": True}
-    recipe = entry.recipe(DiagnosisRecipe)
-    entry.run(main, __doc__, "identity", "dataset", "diagnosis", "text", recipe=recipe, place=place)
+    others: dict[str, entry.Option] = {
+        "recipe": entry.recipe(DiagnosisRecipe),
+        "place": {"type": lambda text: RunContext.of(json.loads(text)), "required": True},
+        "scripts": entry.SCRIPTS,
+    }
+    entry.run(main, __doc__, "identity", "dataset", "diagnosis", "text", **others)

@@ -9,20 +9,29 @@ from scripts.lib.host import entry, workplace
 from scripts.lib.host.entry import say, say_waiting
 from scripts.lib.host.locks import shared
 from scripts.lib.recipe_models import DatasetRecipe
-from scripts.measure.loadgen import reached_servers, run_sysbench
+from scripts.measure.loadgen import lua, reached_servers, run_sysbench
 from scripts.measure.servers import data_directory, families
 from scripts.measure.servers.data_directory import initialise
 from scripts.measure.servers.options import server_options
 from scripts.measure.servers.server import running as started
 
 
-def main(recipe: DatasetRecipe, loader: Path, snapshot_folder: Path, dataset: Path, threads: int, log: Path) -> None:
+def main(
+    recipe: DatasetRecipe,
+    loader: Path,
+    snapshot_folder: Path,
+    dataset: Path,
+    threads: int,
+    scripts: dict[str, str],
+    log: Path,
+) -> None:
     """Input: `loader`, a file with the path of a build's identity. Outputs: `snapshot_folder`, then `dataset`.
 
     `dataset` is the record of the snapshot. If a dataset is loaded before every run, its snapshot has no tables.
     Raises ServerFailed or SysbenchFailed with the last lines of the server or of sysbench.
     """
     begin_s = time.monotonic()
+    lua.find_outside_scripts(scripts)
     family, built = families.of(recipe.family), Path(loader.read_text(encoding="utf-8").strip())
     if address := json_record.read(built).get(RUNNING):
         with shared(say_waiting):
@@ -46,8 +55,8 @@ def main(recipe: DatasetRecipe, loader: Path, snapshot_folder: Path, dataset: Pa
 
 
 if __name__ == "__main__":
-    snapshot_folder = {"type": Path, "required": True, "dest": "snapshot_folder"}
-    threads = {"type": int, "required": True}
+    snapshot_folder: entry.Option = {"type": Path, "required": True, "dest": "snapshot_folder"}
+    threads: entry.Option = {"type": int, "required": True}
     entry.run(
         main,
         __doc__,
@@ -55,5 +64,6 @@ if __name__ == "__main__":
         "dataset",
         recipe=entry.recipe(DatasetRecipe),
         threads=threads,
+        scripts=entry.SCRIPTS,
         snapshot=snapshot_folder,
     )

@@ -10,15 +10,17 @@ from scripts.measure.engine import planned, run_record
 from scripts.measure.engine.programs import with_programs
 from scripts.measure.engine.run_facts import line
 from scripts.measure.engine.run_record import working_s
+from scripts.measure.loadgen import lua
 
 
-def main(plan: Path, block: Path, log: Path) -> None:
+def main(plan: Path, block: Path, scripts: dict[str, str], log: Path) -> None:
     """Input: `plan`, the study's plan.json, and the records of builds and datasets that it names.
 
     Output: `block`, the record of the block, and beside it the record and sysbench's output of each arm. Blocks that
     share its starts of the servers are written before it. Prints one line per arm and the time left.
     """
     priority.go_first()
+    lua.find_outside_scripts(scripts)
     levels = [with_programs(level) for level in planned.read(plan, block.parent)]
     runs = [run_record.read(path) for path in measured_block.measure(levels, log)]
     in_plan = planned.place(plan, block.parent)

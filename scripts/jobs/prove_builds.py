@@ -1,5 +1,6 @@
 """Prove that the builds of a study differ where they should, and nowhere else, from their facts and compiler calls."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -10,15 +11,15 @@ from scripts.build.compilation.compiler_calls import CompilerCall, read_kept_cal
 from scripts.build.compilation.proofs import Made
 from scripts.lib import json_record
 from scripts.lib.build_records import BuildFacts, JudgedFlags, Proofs
-from scripts.lib.host import entry, outcome
+from scripts.lib.host import entry
 
 
-def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None:
+def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path, tolerated: Collection[Path] = ()) -> None:
     """Inputs: `builds`, the facts of builds and stages; `calls` of the compiler, beside those that were compiled.
 
     Output: `proofs`, a record, which also names flags that no recipe gave. Failed builds are left out.
-    Raises ValueError naming builds, units and arguments if a proof does not hold; a proof about a build that may fail
-    is only shown in the report.
+    Raises ValueError naming builds, units and arguments if a proof does not hold; a proof about a build that may fail,
+    whose folder is `tolerated`, is only shown in the report.
     """
     by_folder = {path.parent: path for path in calls}
     described = {path: json_record.read_part(BuildFacts, path) for path in builds}
@@ -33,7 +34,7 @@ def main(builds: list[Path], calls: list[Path], proofs: Path, log: Path) -> None
         for server, of_server in groupby(builds_made, key=lambda build: build.facts.server)
         for proof in builds_proofs.prove(of_server)
     ]
-    spared = {facts.pair for path, facts in compared.items() if outcome.may_fail(path.parent)}
+    spared = {facts.pair for path, facts in compared.items() if path.parent in tolerated}
     builds_proofs.demand(proof for proof in proven if not spared & {(proof.server, name) for name in proof.builds})
     flags = [_foreign(build.facts, build.calls) for build in builds_made if build.calls]
     json_record.write(proofs, Proofs(proven, flags).to_json())
@@ -52,4 +53,4 @@ def _calls(file: Path | None) -> tuple[CompilerCall, ...] | None:
 
 
 if __name__ == "__main__":
-    entry.run(main, __doc__, "proofs", builds=entry.FILES, calls=entry.FILES)
+    entry.run(main, __doc__, "proofs", builds=entry.FILES, calls=entry.FILES, tolerated=entry.FILES)

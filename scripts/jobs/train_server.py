@@ -18,7 +18,7 @@ from scripts.lib.host.process import CommandFailed
 from scripts.lib.recipe_models import ProfileRecipe, TrainedWorkload
 from scripts.measure.loadgen import gated, sysbench
 from scripts.measure.loadgen import run_sysbench as loadgen_run
-from scripts.measure.loadgen.lua import script_path, why_no_gate
+from scripts.measure.loadgen.lua import find_outside_scripts, script_path, why_no_gate
 from scripts.measure.loadgen.output import SysbenchFailed
 from scripts.measure.servers import data_directory, families
 from scripts.measure.servers.options import server_options
@@ -28,7 +28,16 @@ ABOUT_COUNTERS = re.compile(r"profiling|libgcov|gcda|LLVM Profile|BOLT", re.I)
 TIMEOUT_FACTOR = 3
 
 
-def main(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: Path, profile: Path, log: Path) -> None:
+def main(
+    recipe: ProfileRecipe,
+    identity: Path,
+    datasets: list[Path],
+    counters: Path,
+    profile: Path,
+    log: Path,
+    scripts: dict[str, str],
+    may_fail: bool = False,
+) -> None:
     """Inputs: `identity` of the instrumented build, and `datasets`. Outputs: `counters`, a folder, then `profile`.
 
     `profile` is the record of the counters. Raises ServerFailed if the server did not stop cleanly (a killed server
@@ -37,6 +46,7 @@ def main(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: 
     failure instead, unless the host is at fault.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
+    find_outside_scripts(scripts)
 
     def give_up(mark: Failable) -> None:
         shutil.rmtree(counters, ignore_errors=True)
@@ -46,7 +56,7 @@ def main(recipe: ProfileRecipe, identity: Path, datasets: list[Path], counters: 
         )
         json_record.write_signed(profile, names.failed(mark).to_json("server", "training", "trained", "recipe", "tool"))
 
-    with outcome.as_result(profile.parent, give_up, CommandFailed, ServerFailed, SysbenchFailed):
+    with outcome.as_result(profile.parent, may_fail, give_up, CommandFailed, ServerFailed, SysbenchFailed):
         try:
             trained = train(recipe, identity, datasets, counters, log)
         except loadgen_run.SysbenchKilled as killed:
@@ -135,5 +145,6 @@ def run_workload(
 
 
 if __name__ == "__main__":
-    datasets = {"type": Path, "nargs": "+", "required": True}
-    entry.run(main, __doc__, "identity", "counters", "profile", recipe=entry.recipe(ProfileRecipe), datasets=datasets)
+    datasets: entry.Option = {"type": Path, "nargs": "+", "required": True}
+    others = {"datasets": datasets, "scripts": entry.SCRIPTS, "may_fail": entry.MAY_FAIL}
+    entry.run(main, __doc__, "identity", "counters", "profile", recipe=entry.recipe(ProfileRecipe), **others)

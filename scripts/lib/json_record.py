@@ -84,7 +84,7 @@ def read(path: Path) -> dict[str, Any]:
     Raises ValueError naming the file when it is not JSON or was written by a newer release.
     """
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         number = int(facts.get("format", 0))
     except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}: not JSON of ours ({error}); remove it, and the workflow makes it again") from error

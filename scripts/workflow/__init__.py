@@ -24,12 +24,12 @@ session.register_host
     why: a resource without a limit is unlimited, and a limit in a profile is lost with `--resources` or with
         `--workflow-profile none`; no directive of the Snakefile sets one (issue 1866).
     can go when: Snakemake has such a directive.
-forced
-    relies on: `DAG` takes `rules` and `forcerules`.
+session.force
+    relies on: `DAG.rules`, and `DAG.forcerules` is not read while a DAG is made.
     why: a job whose input comes from a checkpoint that is not made yet is not checked for reasons to run, so a finished
         report would count as whole although the study asks for another precision.
     can go when: test_stopping_study.py passes without it.
-visible_messages
+session.make_visible
     relies on: `DefaultFormatter.format` takes a record and returns its text without colours.
     why: commands, errors and logs of failed jobs are printed as they are, and a terminal obeys what a server wrote.
     can go when: Snakemake escapes control characters.

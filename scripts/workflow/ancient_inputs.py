@@ -4,14 +4,19 @@ import inspect
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING
 
 from scripts.workflow.snakemake_release import expect, expect_parameters, other_snakemake
+
+if TYPE_CHECKING:
+    from snakemake.dag import DAG
+    from snakemake.io import _IOFile
+    from snakemake.jobs import Job
 
 CALL = "self.bfs(self.depending, job)"
 
 
-def patch_ancient_inputs(dag: Any) -> None:
+def patch_ancient_inputs(dag: "type[DAG]") -> None:
     """Change Snakemake's class DAG: update_needrun judges each job that only `ancient` inputs lead to.
 
     Raises OtherSnakemake if the class is not the one that this patch was written for.
@@ -27,18 +32,18 @@ def patch_ancient_inputs(dag: Any) -> None:
         raise other_snakemake(f"DAG.update_needrun does not call {CALL} once")
 
     @wraps(update)
-    async def update_needrun(self: Any, *arguments: Any, **options: Any) -> None:
+    async def update_needrun(self: "DAG", create_inventory: bool = False) -> None:
         # It walks downstream to mark jobs as judged, and for nothing else.
         self.bfs = downstream
         try:
-            await update(self, *arguments, **options)
+            await update(self, create_inventory)
         finally:
             vars(self).pop("bfs", None)
 
     dag.update_needrun = update_needrun
 
 
-def downstream(depending: Mapping[Any, Mapping[Any, set]], *jobs: Any) -> Iterator[Any]:
+def downstream(depending: "Mapping[Job, Mapping[Job, set[_IOFile]]]", *jobs: "Job") -> "Iterator[Job]":
     """Yield the jobs and all that depend on them by a file that is not `ancient`.
 
     `depending` holds job -> job that depends on it -> the files by which it does.

@@ -3,12 +3,16 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING
 
 from scripts.workflow.snakemake_release import expect, other_snakemake
 
+if TYPE_CHECKING:
+    from snakemake.workflow import Workflow
+    from snakemake_interface_executor_plugins.registry import Plugin  # type: ignore[import-untyped]  # has no stubs
 
-def before_jobs(workflow: Any, announce: Callable[[bool], None]) -> None:
+
+def before_jobs(workflow: "Workflow", announce: Callable[[bool], None]) -> None:
     """Let `announce` be called, with whether it is a dry run, before jobs are chosen; not where files are touched only.
 
     Raises OtherSnakemake if a workflow is executed in another way.
@@ -19,16 +23,17 @@ def before_jobs(workflow: Any, announce: Callable[[bool], None]) -> None:
         raise other_snakemake("Workflow.execute takes no executor_plugin")
 
     @wraps(execute)
-    def announced(*, executor_plugin: Any, **settings: Any) -> Any:
+    def announced(*, executor_plugin: "Plugin", **settings: object) -> bool:
         common = executor_plugin.common_settings
         if not common.touch_exec:
             announce(common.dryrun_exec)
-        return execute(executor_plugin=executor_plugin, **settings)
+        succeeded: bool = execute(executor_plugin=executor_plugin, **settings)
+        return succeeded
 
     workflow.execute = announced
 
 
-def forced_steps(workflow: Any) -> list[str]:
+def forced_steps(workflow: "Workflow") -> list[str]:
     """Return what runs again whatever its files say, with the option: `all steps (-F)`, or names of rules and files."""
     expect(workflow, "dag_settings")
     settings = workflow.dag_settings

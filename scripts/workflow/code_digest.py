@@ -1,66 +1,34 @@
-"""The code that a script is made of: its module, all modules of ours behind it, and their templates, as one digest.
+"""The code of cheap steps as a digest: their rules have it as a param, so they run again when the code changes.
 
-Snakemake does not follow imports; a cheap rule has this digest as a param, and runs again when it changes.
+Snakemake does not follow imports. A digest of every file needs no knowledge of them, and a cheap step takes seconds.
+What reads whole builds may take a minute, and is spared at an edit of the report's code.
 """
 
 import hashlib
-import re
-from functools import cache
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from scripts import PACKAGE
 from scripts.lib.json_record import file_sha256
 
-FOLDER = PACKAGE
-TEMPLATES = {"report.page.render": "report/page/templates"}
-# Read by pattern: each start of Snakemake would take half a second longer to parse some 140 modules.
-IMPORTS = re.compile(
-    rf"^[ \t]*from {re.escape(PACKAGE.name)}((?:\.\w+)*) import (?:\(([^)]*)\)|([^\n]*))", re.MULTILINE
+EVERYTHING = ("",)
+# All that the jobs named here import; a test compares it with what Python loads.
+OF_BUILDS = (
+    *("__init__.py", "build", "lib", "measure", "jobs/__init__.py"),
+    *("jobs/audit_build.py", "jobs/compare_answers.py", "jobs/prove_builds.py"),
 )
-COMMENT, IMPORTED_NAME = re.compile(r"#[^\n]*"), re.compile(r"(?:^|,)\s*(\w+)")
 
 
-def files_of(script: str) -> list[str]:
-    """Return the files of `scripts.<script>` and all modules of ours behind it, relative to the package, sorted."""
-    found: set[str] = set()
-    wanted = [script]
-    while wanted:
-        if (module := wanted.pop()) not in found:
-            found.add(module)
-            wanted += imported(module)
-            # Python runs the __init__ of a module's package, too.
-            wanted += filter(None, [module.rpartition(".")[0]])
-    folders = {folder for module, folder in TEMPLATES.items() if module in found}
-    files = (file for folder in folders for file in (FOLDER / folder).rglob("*") if file.is_file())
-    templates = [str(file.relative_to(FOLDER)) for file in files]
-    return sorted([file_of(module) for module in found] + templates)
+def digest_of(parts: Sequence[str], package: Path = PACKAGE) -> str:
+    """Return the SHA-256 (hex) of names and contents of these files, and of all below these folders, of a package."""
+    total = hashlib.sha256()
+    for file in sorted(file for part in parts for file in _files(package / part)):
+        total.update(f"{file.relative_to(package)}\0{file_sha256(file)}\0".encode())
+    return total.hexdigest()
 
 
-def digest_of(script: str) -> str:
-    """Return the SHA-256 (hex) of the names and contents of these files."""
-    whole = hashlib.sha256()
-    for name in files_of(script):
-        whole.update(f"{name}\0{file_sha256(FOLDER / name)}\0".encode())
-    return whole.hexdigest()
-
-
-def file_of(module: str) -> str:
-    """Return a module's file relative to the package: a/b.py, or a/__init__.py of a package."""
-    path = module.replace(".", "/")
-    return f"{path}/__init__.py" if (FOLDER / path).is_dir() else f"{path}.py"
-
-
-@cache
-def imported(module: str) -> tuple[str, ...]:
-    """Return the modules of ours that a module imports, as dotted names below the package."""
-    found = []
-    for folder, *names in IMPORTS.findall((FOLDER / file_of(module)).read_text(encoding="utf-8")):
-        inner = folder.removeprefix(".")
-        listed = IMPORTED_NAME.findall(COMMENT.sub("", "".join(names)))
-        dotted = [f"{inner}.{name}".removeprefix(".") for name in listed]
-        found += [name for name in dotted if _is_module(name)] + [inner] * bool(inner)
-    return tuple(dict.fromkeys(found))
-
-
-def _is_module(name: str) -> bool:
-    path = FOLDER / name.replace(".", "/")
-    return path.with_suffix(".py").is_file() or path.is_dir()
+def _files(path: Path) -> Iterator[Path]:
+    """Yield a file, or those below a folder: neither bytecode nor what editors hide."""
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        if file.is_file() and "__pycache__" not in file.parts and not file.name.startswith("."):
+            yield file

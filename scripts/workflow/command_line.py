@@ -4,18 +4,21 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from snakemake.exceptions import WorkflowError
 
 from scripts.study.config import yaml_lines
 from scripts.workflow.snakemake_release import expect
 
+if TYPE_CHECKING:
+    from snakemake.workflow import Workflow
+
 # Snakemake takes --jobs for --cores where it is called without --cores.
 CORES_OPTION = re.compile(r"-[cj]|--(cores|jobs)\b")
 
 
-def config_files(workflow: Any) -> list[Path]:
+def config_files(workflow: "Workflow") -> list[Path]:
     """Return the config files, of which a later one wins."""
     expect(workflow, "configfiles")
     return [Path(file) for file in workflow.configfiles]
@@ -30,7 +33,7 @@ def default_config(root: Path) -> str:
     return str(root / "config.yaml")
 
 
-def planned_cores(workflow: Any, is_dry_run: bool, arguments: Sequence[str]) -> int:
+def planned_cores(workflow: "Workflow", is_dry_run: bool, arguments: Sequence[str]) -> int:
     """Return the cores that jobs may use; in a dry run whose `arguments` name none, those of this machine.
 
     Snakemake gives such a dry run one core, unless a profile says how many.
@@ -40,10 +43,10 @@ def planned_cores(workflow: Any, is_dry_run: bool, arguments: Sequence[str]) -> 
     return cores_here() if is_dry_run and not named and workflow.cores == 1 else workflow.cores
 
 
-def cores_of_jobs(workflow: Any) -> int:
+def cores_of_jobs(workflow: "Workflow") -> int:
     """Return the cores that jobs may use; without `--cores`, as for `--dag` and `--summary`, those of this machine."""
     try:
-        return workflow.cores
+        return int(workflow.cores)
     except WorkflowError:
         return cores_here()
 

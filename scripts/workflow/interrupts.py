@@ -11,16 +11,20 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import psutil
 
 from scripts.workflow.snakemake_release import expect, other_snakemake
 
+if TYPE_CHECKING:
+    from snakemake.scheduling.job_scheduler import JobScheduler
+
 LOOK_AGAIN_AFTER_S = 0.1
 
 
-def forward_interrupts(scheduler: Any) -> "Received":
+def forward_interrupts(scheduler: "JobScheduler") -> "Received":
     """From now on interrupt the jobs of Snakemake's `scheduler` with it, and let it end them one by one at SIGTERM.
 
     Returns what is known of the signals. Signals that are ignored stay ignored. Raises OtherSnakemake if the scheduler
@@ -41,18 +45,18 @@ def forward_interrupts(scheduler: Any) -> "Received":
 class Received:
     """The signals that Snakemake received, and what is done at each."""
 
-    def __init__(self, scheduler: Any) -> None:
+    def __init__(self, scheduler: "JobScheduler") -> None:
         self.scheduler, self.interrupted = scheduler, False
         self.wait_for_jobs = scheduler._open_jobs.acquire
         scheduler._open_jobs.acquire = self.wait_or_leave
         self.read_end, self.write_end = os.pipe()
         threading.Thread(target=self.act, daemon=True).start()
 
-    def note(self, number: int, _frame: object) -> None:
+    def note(self, number: int, _frame: FrameType | None) -> None:
         """Leave a signal to the thread."""
         os.write(self.write_end, bytes([number]))
 
-    def interrupt(self, number: int, frame: object) -> None:
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
         """Interrupt the jobs, and Snakemake where it waits next; a second signal interrupts it at once."""
         if self.interrupted:
             raise KeyboardInterrupt

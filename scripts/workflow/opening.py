@@ -8,28 +8,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from snakemake.exceptions import WorkflowError
 
-from scripts.build.relink import kept_relinks
 from scripts.build.sources import addresses
-from scripts.lib import json_record
-from scripts.lib.host import leftovers, locks, outcome
+from scripts.lib.host import leftovers, locks
+from scripts.lib.json_record import Json
 from scripts.lib.visible import visible
 from scripts.lib.vocabulary import BLOCK_FILE
 from scripts.lib.wording import plural
-from scripts.measure.loadgen import lua
 from scripts.measure.servers import credentials
 from scripts.report.page.study_answer import ANSWER_FILE, last_lines
 from scripts.study.config.loading import load
-from scripts.study.plan import decisions, earlier_layout, looks, relink_choice
+from scripts.study.plan import decisions, earlier_layout, looks
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.preview import estimates, plan_text
 from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 from scripts.workflow import announcing, command_line, job_records, session, terminal
 from scripts.workflow.time_left import TimeLeft
+
+if TYPE_CHECKING:
+    from snakemake.workflow import Workflow
 
 RESULTS = Path("results")
 
@@ -38,7 +39,7 @@ RESULTS = Path("results")
 class OpenStudy:
     """The plan of a study, its paths, and the call of Snakemake that works on it; `is_partial`: nothing is measured."""
 
-    workflow: Any
+    workflow: "Workflow"
     files: list[Path]
     plan: Plan
     paths: Schedule
@@ -136,7 +137,7 @@ def mistakes_told() -> Iterator[None]:
 
 
 @mistakes_told()
-def open_study(workflow: Any, config: dict[str, Any]) -> OpenStudy:
+def open_study(workflow: "Workflow", config: dict[str, Json]) -> OpenStudy:
     """Read the study of `config`, plan it, and prepare Snakemake and the environment of jobs for it.
 
     A job's process takes the blocks that the main process decided on. Raises WorkflowError with all mistakes of the
@@ -175,13 +176,10 @@ def _force_what_snakemake_cannot_see(study: OpenStudy) -> None:
 
 
 def _environment(study: OpenStudy) -> dict[str, str]:
-    """Return what the environment of all jobs has beside that of the user."""
+    """Return what the environment of jobs has beside that of the user: their Python, and where logins are kept."""
     servers = study.plan.study.server_sources
     return {
         **session.job_environment(study.plan.root),
-        outcome.MAY_FAIL: "\n".join(study.paths.tolerated),
-        kept_relinks.WANTED: json_record.canonical(relink_choice.wanted(study.paths)),
-        **lua.job_environment(study.plan.study.outside_scripts.values()),
         **credentials.job_environment(servers),
         **addresses.job_environment(servers),
     }

@@ -4,25 +4,31 @@ Its scheduler sleeps while a job runs: it would take CPU time from what is measu
 machine is its resource `host`: most jobs take one share; measuring and training take all.
 """
 
+import logging
 import os
 import sys
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from snakemake.dag import DAG
 from snakemake.logging import DefaultFormatter
 
-from scripts.workflow import forced, job_records
+from scripts.lib.visible import visible
+from scripts.workflow import job_records
 from scripts.workflow.ancient_inputs import patch_ancient_inputs
 from scripts.workflow.interrupts import Received, forward_interrupts
 from scripts.workflow.snakemake_release import expect, expect_parameters
-from scripts.workflow.visible_messages import make_visible
+
+if TYPE_CHECKING:
+    from snakemake.scheduling.job_scheduler import JobScheduler
+    from snakemake.workflow import Workflow
 
 HOST = 1000
 HARMLESS = {"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONNOUSERSITE", "PYTHONUNBUFFERED"}
 
 
-def prepare(workflow: Any, results: Path) -> None:
+def prepare(workflow: "Workflow", results: Path) -> None:
     """Change Snakemake while it reads the rules. Raises OtherSnakemake if it is not as expected."""
     patch_ancient_inputs(DAG)
     make_visible(DefaultFormatter)
@@ -31,12 +37,40 @@ def prepare(workflow: Any, results: Path) -> None:
     job_records.follow(results)
 
 
+def make_visible(formatter: type[logging.Formatter]) -> None:
+    """Change the class that formats Snakemake's messages: they hold logs of failed jobs, which a terminal would obey.
+
+    Colours are added later. Raises OtherSnakemake if it formats them otherwise.
+    """
+    expect(formatter, "format")
+    expect_parameters(formatter.format, "self", "record")
+    write = formatter.format
+
+    @wraps(write)
+    def shown(self: logging.Formatter, record: logging.LogRecord) -> str | None:
+        text: str | None = write(self, record)
+        return text and visible(text)
+
+    formatter.format = shown  # type: ignore[method-assign, assignment]  # Snakemake's own returns None, too
+
+
 def force(rule: str) -> None:
-    """Let a rule run again whatever its files say. Raises OtherSnakemake if it cannot be forced."""
-    forced.force(DAG, rule)
+    """Let a rule run again whatever its files say, in every DAG of this process, as with `--forcerun`.
+
+    The DAG raises OtherSnakemake if it knows no rules to force.
+    """
+    begin_dag = DAG.__init__
+
+    @wraps(begin_dag)
+    def init(self: DAG, *arguments: object, **options: object) -> None:
+        begin_dag(self, *arguments, **options)
+        expect(self, "forcerules", "rules")
+        self.forcerules.update(other for other in self.rules if other.name == rule)
+
+    DAG.__init__ = init
 
 
-def begin(workflow: Any) -> Received:
+def begin(workflow: "Workflow") -> Received:
     """Change Snakemake's scheduler before the first job; return what is known of the signals from then on.
 
     Raises OtherSnakemake if it is not as expected.
@@ -46,7 +80,7 @@ def begin(workflow: Any) -> Received:
     return received
 
 
-def remove_rate_limit(scheduler: Any) -> None:
+def remove_rate_limit(scheduler: "JobScheduler") -> None:
     """Remove the limit of jobs per time: its timers wake the scheduler every second, once per job so far.
 
     Raises OtherSnakemake if the scheduler has no such limit.
@@ -55,7 +89,7 @@ def remove_rate_limit(scheduler: Any) -> None:
     scheduler.job_rate_limiter = None
 
 
-def register_host(workflow: Any) -> None:
+def register_host(workflow: "Workflow") -> None:
     """Limit the resource `host`, unless `--resources host=N` on the command line did.
 
     Raises OtherSnakemake if resources cannot be limited in this way.
@@ -71,7 +105,7 @@ def forget_python_settings() -> None:
 
     With PYTHONINSPECT a job would wait for commands at its end, with PYTHONHOME it would not start.
     """
-    for name in [name for name in os.environ if name.startswith("PYTHON") and name not in HARMLESS]:
+    for name in {name for name in os.environ if name.startswith("PYTHON")} - HARMLESS:
         del os.environ[name]
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from snakemake import __version__
 
@@ -13,14 +12,15 @@ class OtherSnakemake(ValueError):
     """Snakemake lacks something that this workflow relies on; the text names it."""
 
 
-def expect(owner: Any, *names: str) -> None:
+def expect(owner: object, *names: str) -> None:
     """Raise OtherSnakemake if a class or an object lacks one of these attributes."""
     for name in names:
         if not hasattr(owner, name):
-            raise other_snakemake(f"{_class_of(owner)} has no {name}")
+            kind = owner if inspect.isclass(owner) else type(owner)
+            raise other_snakemake(f"class {kind.__qualname__} has no {name}")
 
 
-def expect_parameters(function: Callable, *names: str) -> None:
+def expect_parameters(function: Callable[..., object], *names: str) -> None:
     """Raise OtherSnakemake if a function's parameters are others than these."""
     if (names_here := tuple(inspect.signature(function).parameters)) != names:
         raise other_snakemake(f"{function.__qualname__} takes {', '.join(names_here)}, expected {', '.join(names)}")
@@ -32,8 +32,3 @@ def other_snakemake(what: str) -> OtherSnakemake:
         f"Snakemake {__version__}: {what}; this workflow was written for {RELEASE}, see scripts/workflow/__init__.py; "
         "`make setup` installs that release"
     )
-
-
-def _class_of(owner: Any) -> str:
-    kind = owner if inspect.isclass(owner) else type(owner)
-    return f"class {kind.__qualname__}"

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -24,17 +24,48 @@ from scripts.workflow.interrupts import Received
 from scripts.workflow.progress_bar import ProgressBar
 from scripts.workflow.time_left import TimeLeft
 
+if TYPE_CHECKING:
+    from snakemake.workflow import Workflow
+
 LAST_LINES = 10
 DIGEST = re.compile(r"-?\b[0-9a-f]{12}\b")
 
 
 @dataclass(frozen=True)
+class Event:
+    """What Snakemake says of a job, or of the run: the fields of a record that are used here."""
+
+    kind: LogEvent | None
+    number: int
+    rule: str
+    wildcards: dict[str, str]
+    outputs: tuple[str, ...]
+    logs: tuple[str, ...]
+    exception: str | None
+    at_s: float
+
+    @classmethod
+    def of(cls, record: logging.LogRecord) -> "Event":
+        """Return the event of a record; fields that a record lacks are empty."""
+        fields = vars(record)
+        return cls(
+            fields.get("event"),
+            number=fields.get("jobid", fields.get("job_id", 0)),
+            rule=fields.get("rule_name", ""),
+            wildcards=fields.get("wildcards") or {},
+            outputs=tuple(fields.get("output") or ()),
+            logs=tuple(fields.get("log") or ()),
+            exception=fields.get("exception"),
+            at_s=record.created,
+        )
+
+
+@dataclass(frozen=True)
 class Step:
-    """A job that began: rule and wildcards in words, its outputs and log, and when (seconds since the epoch)."""
+    """A job that began: rule and wildcards in words, its outputs, and when (seconds since the epoch)."""
 
     words: str
     outputs: tuple[str, ...]
-    log: str | None
     begun_s: float
 
 
@@ -79,47 +110,45 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _write(self, record: logging.LogRecord) -> None:
-        fields, at = vars(record), record.created
-        event = fields.get("event")
-        if event == LogEvent.JOB_INFO and not self.common_settings.dryrun:
-            self._begin(fields, at)
-        elif event == LogEvent.JOB_FINISHED:
-            self._finish(fields["job_id"], at)
-        elif event == LogEvent.JOB_ERROR:
-            self._fail(fields, at)
-        elif record.levelno >= logging.WARNING and not self._repeats_failure(fields):
+        event = Event.of(record)
+        if event.kind == LogEvent.JOB_INFO and not self.common_settings.dryrun:
+            self._begin(event)
+        elif event.kind == LogEvent.JOB_FINISHED:
+            self._finish(event)
+        elif event.kind == LogEvent.JOB_ERROR:
+            self._fail(event)
+        elif record.levelno >= logging.WARNING and not self._repeats_failure(event):
             self.say(record.getMessage())
 
-    def _begin(self, job: dict[str, Any], at: float) -> None:
-        outputs, log = tuple(job["output"]), next(iter(job["log"]), None)
-        name = next((self.names[path] for path in outputs if path in self.names), _in_words(job["wildcards"]))
-        step = self.steps[job["jobid"]] = Step(f"{job['rule_name']} {name}".rstrip(), outputs, log, at)
+    def _begin(self, job: Event) -> None:
+        name = next((self.names[path] for path in job.outputs if path in self.names), _in_words(job.wildcards))
+        step = self.steps[job.number] = Step(f"{job.rule} {name}".rstrip(), job.outputs, job.at_s)
         if self.bar is None and sys.stderr.isatty():
             self.bar = ProgressBar()
         self._show(step.words)
 
-    def _finish(self, number: int, at: float) -> None:
-        step = self.steps.pop(number)
+    def _finish(self, job: Event) -> None:
+        step = self.steps.pop(job.number)
         self.time_left.finish(step.outputs)
         left_s = self.time_left.seconds
         to_come = f", about {duration(left_s)} left" if left_s else ""
-        self.say(f"{_clock(at)}  {step.words}: {duration(at - step.begun_s)}{to_come}")
+        self.say(f"{_clock(job.at_s)}  {step.words}: {duration(job.at_s - step.begun_s)}{to_come}")
         self._show(next((other.words for other in self.steps.values()), ""))
 
-    def _repeats_failure(self, fields: dict[str, Any]) -> bool:
+    def _repeats_failure(self, event: Event) -> bool:
         """Return whether an error of Snakemake says of a job, with its whole command, what `_fail` says."""
         of_a_job = {"RuleException"} if self.steps else set()
         of_the_run = {"WorkflowError"} if self.failed or self.is_interrupted else set()
-        return fields.get("event") == LogEvent.ERROR and fields.get("exception") in of_a_job | of_the_run
+        return event.kind == LogEvent.ERROR and event.exception in of_a_job | of_the_run
 
-    def _fail(self, job: dict[str, Any], at: float) -> None:
+    def _fail(self, job: Event) -> None:
         if self.is_interrupted:
             return
         self.failed += 1
-        step = self.steps.pop(job["jobid"], None)
-        words = step.words if step else job["rule_name"]
-        logs = [log for log in job["log"] if Path(log).exists()]
-        self.say(f"{_clock(at)}  {words}: FAILED; log: {', '.join(logs) or 'none was written'}")
+        step = self.steps.pop(job.number, None)
+        words = step.words if step else job.rule
+        logs = [log for log in job.logs if Path(log).exists()]
+        self.say(f"{_clock(job.at_s)}  {words}: FAILED; log: {', '.join(logs) or 'none was written'}")
         for log in logs:
             with Path(log).open(encoding="utf-8", errors="replace") as stream:
                 self.say("".join(f"    {visible(line)}" for line in deque(filter(str.strip, stream), LAST_LINES)))
@@ -154,7 +183,7 @@ class LogHandler(LogHandlerBase):
         yield from filter(None, [self.answer, self.next_command and f"Next: {self.next_command}"])
 
 
-def handler_of(workflow: Any) -> LogHandler | None:
+def handler_of(workflow: "Workflow") -> LogHandler | None:
     """Return what writes the lines of steps in this call of Snakemake; None without `--logger steps`."""
     handlers = workflow.logger_manager.get_log_handlers()
     return next((handler for handler in handlers if isinstance(handler, LogHandler)), None)

@@ -56,16 +56,15 @@ def place():
 
 
 @pytest.fixture
-def measured(place, monkeypatch):
+def measured(place):
     """A function that measures one arm by turns with a script of the user's; returns status, words and record."""
 
     def run(name, text, **load):
         script = place.folder / f"{name}.lua"
         script.write_text(EVENT + text)
-        for key, value in lua.job_environment([str(script)]).items():
-            monkeypatch.setenv(key, value)
         own = {"script": lua.recipe_name(str(script)), "options": {}, **load}
-        status, said = finish(place.run_command(name, load=own))
+        scripts = json_record.canonical(lua.outside_scripts([str(script)]))
+        status, said = finish([*place.run_command(name, load=own), "--scripts", scripts])
         return status, said, json_record.read(place.run(name)) if place.run(name).exists() else None
 
     return run

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from scripts.lib import json_record
 from scripts.measure.loadgen import lua
 from tests.endtoend import installed_mariadb
 from tests.endtoend.folders import open_folder
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.real
 STAND_IN = CHECKOUT / "tests" / "data" / "tpcc_like"
 
 
-def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them(monkeypatch):
+def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them():
     if why := installed_mariadb.missing():
         pytest.skip(why)
     with open_folder("outside-lua-") as folder:
@@ -24,11 +25,10 @@ def test_script_of_the_user_loads_its_own_tables_and_is_measured_on_them(monkeyp
             datasets={"tpcc": {"script": str(script), "tables": 2, "options": {"scale": 3}}},
         )
         study = paths.plan.study
-        for key, value in lua.job_environment(study.outside_scripts.values()).items():
-            monkeypatch.setenv(key, value)
+        scripts = json_record.canonical(lua.outside_scripts(study.outside_scripts.values()))
         place = installed_mariadb.Place(folder, installed_mariadb.lay_out(folder / "build"), paths)
         for command in (place.load_command(), place.run_command("first")):
-            status, said = installed_mariadb.finish(command)
+            status, said = installed_mariadb.finish([*command, "--scripts", scripts])
             assert status == 0, said
         run = json.loads(place.run("first").read_text())
     assert run["outcome"] == "ok", run["reason"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.commands.doctor.leftover_checks import check_leftovers
+from scripts.commands.doctor.load_checks import check_leftovers
 from scripts.lib.host import freezer, leftovers
 from scripts.lib.host.cache import cache_path
 from tests.endtoend import installed, watching

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -19,6 +20,7 @@ VAGUE = re.compile(
 REPEATED = frozenset({"__init__", "__main__"})
 
 
+@cache
 def modules():
     """Return path below the checkout -> syntax tree of every module of scripts/."""
     return {file.relative_to(CHECKOUT): ast.parse(file.read_text()) for file in sorted(SCRIPTS.rglob("*.py"))}

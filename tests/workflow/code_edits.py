@@ -1,23 +1,11 @@
 """Edits of our own code that change nothing of what it does."""
 
-from collections.abc import Callable
-
-from scripts.workflow import code_digest
 from tests.workflow.renaming import refactored
 from tests.workflow.stubbed import Stubbed
 
 COMMENT = "# another comment\n"
-CHEAP = [
-    "audit_build",
-    "compare_answers",
-    "prove_builds",
-    "describe_study",
-    "collect_runs",
-    "compare_variants",
-    "export_tables",
-    "plot_figures",
-    "render_report",
-]
+OF_BUILDS = ["audit_build", "compare_answers", "prove_builds"]
+OF_REPORT = ["describe_study", "collect_runs", "compare_variants", "export_tables", "plot_figures", "render_report"]
 COMMENTED = [
     "Snakefile",
     "Makefile",
@@ -25,7 +13,6 @@ COMMENTED = [
     "catalog/*",
     "envs/*",
     "profiles/*/*",
-    "scripts/build/compilation/compiler/*",
 ]
 
 
@@ -42,21 +29,7 @@ def white_space(study: Stubbed) -> None:
         file.write_text(file.read_text().replace(" \\\n", "  \\\n"))
 
 
-def costly_modules(study: Stubbed) -> None:
-    """Refactor every module that no cheap step uses."""
-    cheap = {name for script in CHEAP for name in code_digest.files_of(f"jobs.{script}")}
-    refactor(study, lambda name: name not in cheap)
-
-
 def all_modules(study: Stubbed) -> None:
-    refactor(study, lambda name: True)
-
-
-def refactor(study: Stubbed, chosen: Callable[[str], bool]) -> None:
-    """Refactor the modules of ours whose names, relative to the package, are chosen."""
-    folder = study.root / "scripts"
-    files = [file for file in folder.rglob("*.py") if chosen(str(file.relative_to(folder)))]
-    costly = ("jobs/measure_block.py", "build/compilation/bolt.py", "study/plan/recipes.py")
-    assert {folder / name for name in costly} <= set(files)
-    for file in files:
+    """Refactor every module of ours, those of costly steps among them."""
+    for file in (study.root / "scripts").rglob("*.py"):
         file.write_text(refactored(file.read_text()))

@@ -17,7 +17,7 @@ from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 from scripts.study.plan.study_description import describe
 from scripts.workflow import code_digest
-from tests.workflow.code_edits import CHEAP
+from tests.workflow.code_edits import OF_BUILDS, OF_REPORT
 from tests.workflow.rerun_words import REPORT, Runs
 from tests.workflow.stubbed import Stubbed
 
@@ -83,7 +83,7 @@ def state(study: Stubbed) -> State:
         "measure_block": [block.record for block in paths.blocks],
     }
     code = _code(study.root / "scripts")
-    described = describe(paths, [file], paths.blocks).dump()
+    described = describe(paths, [file], paths.blocks)
     return State(found, set(builds), answers, described, code, list(paths.runs), runs_of_blocks(paths))
 
 
@@ -100,20 +100,15 @@ def runs_of_blocks(paths: Schedule) -> Runs:
 
 def _code(folder: Path) -> dict[str, str]:
     """Return cheap rule -> digest of its code in another checkout."""
-    kept = code_digest.FOLDER
-    code_digest.FOLDER = folder
-    code_digest.imported.cache_clear()
-    try:
-        return {rule: code_digest.digest_of(f"jobs.{rule}") for rule in CHEAP}
-    finally:
-        code_digest.FOLDER = kept
-        code_digest.imported.cache_clear()
+    of_builds = code_digest.digest_of(code_digest.OF_BUILDS, folder)
+    of_report = code_digest.digest_of(code_digest.EVERYTHING, folder)
+    return {**dict.fromkeys(OF_BUILDS, of_builds), **dict.fromkeys(OF_REPORT, of_report)}
 
 
 def planned(before: State, study: Stubbed) -> Planned:
     """Return the jobs that make an edited study whole again; `before` is its state when it was finished."""
     after = state(study)
-    recoded = {rule for rule in CHEAP if before.code[rule] != after.code[rule]}
+    recoded = {rule for rule in after.code if before.code[rule] != after.code[rule]}
     stale = {path for path, recipe in after.answers.items() if before.answers.get(path, recipe) != recipe}
     stale |= {path.replace("answers.json.gz", "check.json") for path in stale}
     paths = {

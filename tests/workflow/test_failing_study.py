@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from scripts.build.compilation.stages import instrumented
+from scripts.study.config.declared_builds import BuildDeclaration
 from tests.workflow.running import COSTLY, REPORTING
 from tests.workflow.stubbed import copied
 
@@ -28,7 +29,7 @@ PLANNED = {
     "workloads": {"simple_select": None},
     "repetitions": 2,
 }
-STAGE = instrumented(BUILDS["untrained"])
+STAGE = instrumented(BuildDeclaration(**BUILDS["untrained"]).compiled)
 BROKEN = {"STUB_BROKEN": f"broken {STAGE}", "STUB_WRONG": "wrong"}
 REPORT = "results/report.html"
 PARTIAL = ("--config", "partial=true")
@@ -126,7 +127,12 @@ def test_stage_shared_with_a_build_that_must_not_fail_must_not_fail_either(study
     builds = {"weak": {**firm, "lto": True, "may_fail": True}, "firm": firm}
     arms = {name: {**SERVER, "build": name} for name in ("baseline", "weak", "firm")}
     study.configure(**{**PLANNED, "study": "shared", "variants": arms, "builds": builds})
-    answer = study.run("--cores", "2", "results/studies/shared/report.html", STUB_BROKEN=instrumented(firm))
+    answer = study.run(
+        "--cores",
+        "2",
+        "results/studies/shared/report.html",
+        STUB_BROKEN=instrumented(BuildDeclaration(**firm).compiled),
+    )
     assert answer.status != 0
     assert runs_of(study, "shared") == []
 

@@ -10,7 +10,6 @@ compiled again for them.
 """
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -25,9 +24,6 @@ from scripts.lib.host.process import CommandFailed
 from scripts.lib.host.workplace import SNAKEMAKE_STAMP
 
 RECORD, FOLDER = "relinked.json", "relinked"
-# Names the environment variable with the folders of the builds to relink, as JSON: folder -> number of relinks. It is
-# no argument of a job, which would make finished builds stale: which build is a reference depends on the study.
-WANTED = "RELINKED"
 
 
 class NotRelinked(ValueError):
@@ -111,12 +107,6 @@ def refusal(*kinds: type[Exception]) -> Iterator[WhyRefused]:
         if of_host(failure):
             raise
         why.reason = str(failure)
-
-
-def wanted(folder: Path) -> int:
-    """Return how often the build in a folder is relinked."""
-    counts: dict[str, int] = json.loads(os.environ.get(WANTED) or "{}")
-    return counts.get(str(folder), 0)
 
 
 def read_relinks(build: Path) -> RelinkRecord:

@@ -69,15 +69,19 @@ class RelinkWay(ABC):
 
 
 def relink_build(
-    folder: Path, recipe: BuildRecipe, identity: BuildIdentity, prepare: Callable[[Original, int], RelinkWay]
+    folder: Path,
+    count: int,
+    recipe: BuildRecipe,
+    identity: BuildIdentity,
+    prepare: Callable[[Original, int], RelinkWay],
 ) -> None:
-    """Relink the installed server of a build as often as the study wants, which is not at all but for the reference.
+    """Relink the installed server of a build `count` times, which is not at all unless it is a study's reference.
 
     `prepare` returns the way, of a program that is relinked so often, or raises ValueError or CommandFailed with the
     reason why there is none.
     """
     kept_relinks.clear(folder)
-    if not (count := kept_relinks.wanted(folder)):
+    if not count:
         return
     begin_s, record, relinks = time.monotonic(), RelinkRecord(), list[Relink]()
     program = folder / "install" / identity.server_file

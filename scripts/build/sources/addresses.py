@@ -3,6 +3,7 @@
 The rule's arguments, which Snakemake prints and records, hold the addresses without logins.
 """
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 
@@ -39,7 +40,7 @@ def job_environment(servers: Mapping[str, DeclaredServer]) -> dict[str, str]:
         for name, server in servers.items()
         if any(address.is_secret for source in server["sources"] for address in addresses(source))
     }
-    return {VARIABLE: handed.hand("addresses", with_login)} if with_login else {}
+    return {VARIABLE: handed.hand("addresses", json.dumps(with_login))} if with_login else {}
 
 
 def with_logins(server: str, sources: list[DeclaredSource]) -> list[DeclaredSource]:
@@ -50,7 +51,7 @@ def with_logins(server: str, sources: list[DeclaredSource]) -> list[DeclaredSour
     if not (memory := os.environ.get(VARIABLE)):
         return sources
     try:
-        by_server: dict[str, list[DeclaredSource]] = handed.take(memory)
+        by_server: dict[str, list[DeclaredSource]] = json.loads(handed.take(memory))
     except OSError as error:
         text = f"sources of {server}: the process that keeps the login cannot be asked ({memory}: {error.strerror})"
         raise ValueError(text) from error

@@ -12,16 +12,7 @@ from rich.text import Text
 
 from scripts.commands.arguments import study_of
 from scripts.commands.console import VisibleConsole
-from scripts.commands.doctor import (
-    background_load,
-    folder_checks,
-    leftover_checks,
-    memory_checks,
-    source_checks,
-    space_checks,
-    tool_checks,
-)
-from scripts.commands.doctor import machine_checks as doctor_machine
+from scripts.commands.doctor import folder_checks, load_checks, machine_checks, source_checks, tool_checks
 from scripts.commands.doctor.checkup import STATES, CheckResult, CheckResults, Machine
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host import locks
@@ -40,18 +31,18 @@ def to_build(needs: Needs, machine: Machine) -> CheckResults:
     yield from source_checks.check(needs)
     yield from folder_checks.check_account(needs, machine)
     yield from folder_checks.check_places(needs, machine)
-    yield from space_checks.check_limits(needs, machine)
+    yield from folder_checks.check_limits(needs, machine)
 
 
-def to_measure(needs: Needs, machine: Machine, seen: background_load.BackgroundLoad) -> CheckResults:
+def to_measure(needs: Needs, machine: Machine, seen: load_checks.BackgroundLoad) -> CheckResults:
     """Yield findings on everything that affects the figures."""
     host = read_host(machine.root)
-    yield from background_load.check_load(seen)
-    yield from leftover_checks.check_leftovers()
-    yield from memory_checks.check_memory(machine)
+    yield from load_checks.check_load(seen)
+    yield from load_checks.check_leftovers()
+    yield from load_checks.check_memory(machine)
     yield from tool_checks.check_client(needs)
-    yield from doctor_machine.check_confines(host, machine, read_topology(machine.root), needs.study.hosts)
-    yield from doctor_machine.check_speed(host, machine)
+    yield from machine_checks.check_confines(host, machine, read_topology(machine.root), needs.study.hosts)
+    yield from machine_checks.check_speed(host, machine)
 
 
 def lines(finding: CheckResult) -> Iterator[Text]:
@@ -92,7 +83,7 @@ def main(config: Path, console: Console, scale: str = "") -> bool:
     results, machine = [], Machine()
     with locks.shared(busy):
         # First, before our own trials add to the load.
-        seen = background_load.measure_load()
+        seen = load_checks.measure_load()
         for title, findings in (
             ("To build", to_build(needs, machine)),
             ("To measure", to_measure(needs, machine, seen)),

@@ -1,4 +1,4 @@
-"""The user and folders of a study, and the file systems that its data directories are on."""
+"""The user and folders of a study, their file systems, and whether what the plan estimates fits there."""
 
 import contextlib
 import fcntl
@@ -9,12 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.commands.doctor.checkup import CheckResult, CheckResults, Machine, ok
+from scripts import ROOT
+from scripts.build.compilation.trials import FAILURES, one_line
+from scripts.commands.doctor.checkup import SET_UP, CheckResult, CheckResults, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host import locks, workplace
 from scripts.lib.host.cache import cache_path
 from scripts.lib.host.storage import mount_of, nearest_folder
-from scripts.study.plan.preview import execution
+from scripts.study.plan.memory_room import amount_text
+from scripts.study.plan.preview import execution, limits
+from scripts.study.plan.preview.due import Due
+from scripts.study.plan.preview.estimates import Durations, Sizes
+from scripts.study.plan.preview.rerun_reasons import Reasons, RunReasons
+from scripts.study.plan.recipes import Plan
+from scripts.study.plan.schedule import Schedule
 
 
 def check_account(needs: Needs, _machine: Machine) -> CheckResults:
@@ -188,3 +196,31 @@ def file_system(folder: FolderSeen) -> CheckResult:
         change = "results and storage on one file system that shares blocks: xfs or btrfs"
         return CheckResult("note", folder.name, f"{kind}, copies do not share blocks (no reflink)", why, change)
     return ok(folder.name, f"{kind}, " + ("copies share blocks" if folder.reflink else "sharing of blocks not known"))
+
+
+CERTAIN_WHY = "the study would fail when it reaches this limit"
+POSSIBLE_WHY = "the study may fail when it reaches this limit: sizes are estimates"
+
+
+def check_limits(needs: Needs, machine: Machine) -> CheckResults:
+    """Judge whether what the study would make and measure fits on this machine."""
+    try:
+        due = Due(Schedule(Plan(needs.study, ROOT)))
+        sizes = Sizes(due, Durations(due, RunReasons(Reasons(due)), cores=1))
+        reached = limits.find_limits(due, sizes, limits.read_headroom(machine.root), str(cache_path()))
+    except FAILURES as error:
+        yield CheckResult("note", "room", "not estimated", f"the estimate needs all tools: {one_line(error)}", SET_UP)
+        return
+    for limit in reached:
+        why = CERTAIN_WHY if limit.certain else POSSIBLE_WHY
+        yield CheckResult("problem" if limit.certain else "warning", "limit", limit.text, why, limit.remedy)
+    if not reached:
+        yield ok("room", needed_text(due, sizes) if due.report else "nothing to make or measure")
+
+
+def needed_text(due: Due, sizes: Sizes) -> str:
+    """Return the disk space that the study needs by folder."""
+    needed_mib: dict[str, float] = {}
+    for demand in limits.demanded(due, sizes, str(cache_path())):
+        needed_mib[demand.path] = needed_mib.get(demand.path, 0) + demand.most_mib
+    return f"up to {', '.join(f'{amount_text(mib)} in {path}' for path, mib in needed_mib.items())}; it fits"

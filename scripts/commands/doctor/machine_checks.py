@@ -2,12 +2,12 @@
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any
 
 from scripts.commands.doctor.checkup import CheckResult, CheckResults, Machine, ok
 from scripts.lib.host import priority
 from scripts.lib.host.cpus import Topology, format_cpus
 from scripts.lib.host.machine_facts import CPU_DIRECTORY, Host
+from scripts.lib.json_record import Json
 from scripts.measure.engine.warnings import THRESHOLDS
 from scripts.measure.loadgen.client_host import place_on_hosts
 
@@ -16,7 +16,7 @@ TIME_ERROR = 5
 ADJTIMEX_BYTES = 512
 
 
-def check_confines(host: Host, machine: Machine, topology: Topology, config: Mapping[str, Any]) -> CheckResults:
+def check_confines(host: Host, machine: Machine, topology: Topology, config: Mapping[str, Json]) -> CheckResults:
     """Judge the machine, container and CPUs that the study would run on."""
     yield virtual(host.virtualisation)
     yield container(host.container)
@@ -57,7 +57,7 @@ def quota(cpus_allowed: float | None, cpus: int) -> CheckResult:
     return CheckResult(state, "CPU quota", f"{cpus_allowed:.1f} of {cpus} CPUs", why, change)
 
 
-def placement(topology: Topology, config: Mapping[str, Any]) -> CheckResult:
+def placement(topology: Topology, config: Mapping[str, Json]) -> CheckResult:
     """Judge the CPUs that server and load generator would get."""
     try:
         placed = place_on_hosts(topology, config["placement"], config.get("client"))

@@ -2,13 +2,20 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from scripts.build.compilation.stages import LOADER, PREBUILT
+from scripts.build.sources.declared import DeclaredServer
 from scripts.lib.json_record import Json
 from scripts.measure.servers import families
 from scripts.study.config.declared_builds import BuildDeclaration
 from scripts.study.config.loading import Study
+
+
+class NeededServer(DeclaredServer):
+    """The parts of a server's entry that tell how it is fetched and compiled."""
+
+    family: str
+    version: str
 
 
 @dataclass(frozen=True)
@@ -18,15 +25,19 @@ class Needs:
     study: Study
 
     @cached_property
-    def servers(self) -> dict[str, dict[str, Any]]:
+    def servers(self) -> dict[str, NeededServer]:
         """Return the entries of the servers that variants use, by name."""
+        names = sorted({arm.server for arm in self.study.arms.values()})
+        entries, sources = self.study.declared.servers, self.study.server_sources
         return {
-            name: self.study.declared.servers[name].written()
-            for name in sorted({arm.server for arm in self.study.arms.values()})
+            name: NeededServer(
+                sources=sources[name]["sources"], family=entries[name].family, version=entries[name].version
+            )
+            for name in names
         }
 
     @cached_property
-    def compiled(self) -> dict[str, dict[str, Any]]:
+    def compiled(self) -> dict[str, NeededServer]:
         """Return the servers that are compiled here."""
         declared = self.study.declared.servers
         return {name: entry for name, entry in self.servers.items() if not declared[name].is_prebuilt}

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
 
 from scripts.build.sources import SourceError, debian, download, git, git_command, installed, maven
 from scripts.build.sources.debian import write_configuration
@@ -17,7 +16,7 @@ from scripts.build.sources.kinds import (
     with_version,
 )
 from scripts.commands.doctor.checkup import CheckResult, CheckResults, ok
-from scripts.commands.doctor.needs import Needs
+from scripts.commands.doctor.needs import NeededServer, Needs
 from scripts.lib import json_record
 from scripts.lib.host import process
 from scripts.lib.host.address import Address
@@ -26,7 +25,7 @@ from scripts.study.plan.recipes import Plan
 
 ANSWER_S = 15
 FAILURES = (RuntimeError, OSError, ValueError, HTTPException)
-OfferOf = Callable[[DeclaredSource, dict[str, Any]], str]
+OfferOf = Callable[[DeclaredSource, NeededServer], str]
 
 
 def check(needs: Needs, results: Path = Path("results")) -> CheckResults:
@@ -49,7 +48,7 @@ def fetched(needs: Needs, server: str, results: Path) -> Path | None:
     return identity if identity.is_file() else None
 
 
-def offered(server: str, entry: dict[str, Any], look: OfferOf) -> CheckResult:
+def offered(server: str, entry: NeededServer, look: OfferOf) -> CheckResult:
     """Try a server's sources in their order, as fetching does, up to one that is available."""
     name, failures = f"source of {server}", []
     for source in source_candidates(entry["sources"]):
@@ -70,7 +69,7 @@ def offered(server: str, entry: dict[str, Any], look: OfferOf) -> CheckResult:
 BY_HAND = "check network and proxies, or name an archive of yours as {{file: PATH}} under servers.{server}.sources"
 
 
-def found(source: DeclaredSource, entry: dict[str, Any], folder: Path) -> str:
+def found(source: DeclaredSource, entry: NeededServer, folder: Path) -> str:
     """Return what one source offers. Raises one of FAILURES when it is not available."""
     match kind_of(source):
         case "debian":

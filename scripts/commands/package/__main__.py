@@ -7,7 +7,6 @@ import tarfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from scripts.build.compilation import binary
 from scripts.build.sources.tree import link_problem
@@ -169,6 +168,6 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    arguments: Any = _arguments()
+    arguments = _arguments()
     with entry(arguments.log):
         main(**vars(arguments))

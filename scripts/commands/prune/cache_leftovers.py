@@ -10,6 +10,7 @@ from scripts.build.relink import kept_relinks
 from scripts.commands.prune.unused_results import UnusedResult, weighed
 from scripts.lib import json_record
 from scripts.lib.host import leftovers, workplace
+from scripts.lib.host.cache import NAME, cache_directory
 from scripts.lib.host.locks import exclusive, refuse
 
 
@@ -19,7 +20,7 @@ def find_in_cache(storages: Iterable[str], removed: Iterable[UnusedResult]) -> l
     Every process that uses such a folder holds a share of the machine's lock, so while the whole lock is held here, no
     process uses one. Raises Busy if the lock is not free.
     """
-    cache = workplace.cache_directory()
+    cache = cache_directory()
     with exclusive(refuse):
         paths = [*_trees(cache), *_data(cache, storages), *_copies(cache, removed)]
         return [weighed(path) for path in paths]
@@ -32,7 +33,7 @@ def _trees(cache: Path) -> list[Path]:
 def _data(cache: Path, storages: Iterable[str]) -> Iterator[Path]:
     owners = {os.getuid(), workplace.server_identity().get("user", os.getuid())}
     for base in dict.fromkeys([cache / "data", *(Path(storage).expanduser() for storage in storages)]):
-        for path in sorted(base.glob(f"{workplace.NAME}-*")):
+        for path in sorted(base.glob(f"{NAME}-*")):
             if path.is_dir() and not path.is_symlink() and path.lstat().st_uid in owners and path != cache:
                 yield path
 
@@ -50,7 +51,7 @@ def _copies(cache: Path, removed: Iterable[UnusedResult]) -> Iterator[Path]:
 
 def remove_leftover(removed: Iterable[UnusedResult]) -> None:
     """Remove what `find_in_cache` returned. Raises Busy if the machine's lock is no longer free."""
-    cache = workplace.cache_directory()
+    cache = cache_directory()
     with exclusive(refuse):
         leftovers.clear()
         for leftover in removed:

@@ -2,11 +2,10 @@
 
 import os
 import statistics
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,6 +15,7 @@ from scripts.lib.vocabulary import MIN_BLOCKS, PairStatus
 from scripts.measure.engine.run_parts import RunWarning
 from scripts.measure.engine.run_record import Run
 from scripts.report.analysis import run_tables
+from scripts.report.analysis.columns import Row
 from scripts.report.analysis.comparison import Terms, compare
 from scripts.report.analysis.metrics import SCRIPT
 from scripts.report.analysis.repetition_pace import row_s
@@ -46,7 +46,7 @@ class StudyProgress:
     def __init__(self, paths: Schedule) -> None:
         self.paths = paths
         self.things = expected_s(paths)
-        self.rows: dict[str, dict[str, Any]] = {}
+        self.rows: dict[str, Row] = {}
         self.warnings: dict[str, list[RunWarning]] = {}
         self.failed: dict[str, str] = {}
         self.unreadable: dict[str, str] = {}
@@ -160,7 +160,7 @@ def expected_s(paths: Schedule) -> dict[str, dict[str, list[str]]]:
             for folder in paths.datasets
         },
         "profiles": {
-            f"{folder}/profile.json": list(_training_logs(folder, plan.study.declared.trainings[training].workloads))
+            f"{folder}/profile.json": _training_logs(folder, plan.study.declared.trainings[training].workloads)
             for folder, (_, training, _) in paths.profiles.items()
         },
         "report": {report: [f"results/logs/{rule}/{name}.log" for rule in REPORT_RULES]},
@@ -171,10 +171,9 @@ def _log(rule: str, folder: str) -> str:
     return f"results/logs/{rule}/{'/'.join(Path(folder).parts[-2:])}.log"
 
 
-def _training_logs(folder: str, workloads: list[str]) -> Iterable[str]:
+def _training_logs(folder: str, workloads: Iterable[str]) -> list[str]:
     log = _log("train_server", folder)
-    yield log
-    yield from (f"{log.removesuffix('.log')}-{workload}.txt" for workload in workloads)
+    return [log, *(f"{log.removesuffix('.log')}-{workload}.txt" for workload in workloads)]
 
 
 def written_at(log: str) -> float | None:
@@ -210,7 +209,7 @@ class SoFar:
     split: int
 
 
-def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, wider: float = 1.0) -> list[SoFar]:
+def ratios_so_far(rows: Iterable[Row], reference: str, wider: float = 1.0) -> list[SoFar]:
     """Return the ratios that a report of these rows of runs.csv would have, for `SHOWN` and for timed SQL.
 
     The ratio is the geometric mean over cells of each cell's mean over blocks, with the interval of
@@ -224,10 +223,10 @@ def ratios_so_far(rows: Iterable[dict[str, Any]], reference: str, wider: float =
     scripts = runs.loc[runs[list(SCRIPT)].notna().any(axis=1), "workload"].unique()
     compared = compare(runs, Terms(reference, tuple(metrics), tuple(scripts), wider=wider))
     split = compared.judged["status"].eq(PairStatus.SPLIT).groupby(compared.judged["variant"]).sum()
-    return [_so_far(row, int(split[row["variant"]])) for row in compared.overall.to_dict("records")]
+    return [_so_far(row, int(split[row["variant"]])) for _, row in compared.overall.iterrows()]
 
 
-def _so_far(row: Mapping[Hashable, Any], split: int) -> SoFar:
+def _so_far(row: pd.Series, split: int) -> SoFar:
     enough = row["n_blocks_least"] >= MIN_BLOCKS
     low, high = (row[bound] if enough else float("nan") for bound in ("ratio_low", "ratio_high"))
     return SoFar(row["variant"], row["metric"], row["ratio"], low, high, row["n_pairs"], split)

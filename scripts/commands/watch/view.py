@@ -144,9 +144,11 @@ def _run(progress: StudyProgress, path: str) -> tuple[RenderableType, ...]:
     names = [str(row[key]) for key in ("run_number", "variant", "workload", "clients", "repetition")]
     if row["outcome"] != "ok":
         return (*names, Text(str(row["outcome"]), "red"), "", "")
-    figures = [count(row["tps"]), count(row["p95_ms"])]
+    values = {name: row[name] for name in ("tps", "p95_ms", "cold_s", "warm_s")}
+    shown = {name: count(value) for name, value in values.items() if isinstance(value, float | int | None)}
+    figures = [shown["tps"], shown["p95_ms"]]
     if not missing(row["cold_s"]):
-        figures = [f"{count(row[f'{cache}_s'])} s {cache}" for cache in ("cold", "warm")]
+        figures = [f"{shown[f'{cache}_s']} s {cache}" for cache in ("cold", "warm")]
     return (*names, *figures, ", ".join(_codes(progress.warnings[path])))
 
 
@@ -177,11 +179,9 @@ def _failures(progress: StudyProgress) -> list[RenderableType]:
     lines = [_failure(*group.things[-1], len(group.things)) for group in groups[-LAST_FAILURES:]]
     if rest := sum(len(group.things) for group in groups[:-LAST_FAILURES]):
         lines.append(f"failed: {rest} more, for other reasons")
-    refusing = [
-        row["variant"] for row in progress.rows.values() if row["failure"] in (FailureKind.OPTION, FailureKind.VALUE)
-    ]
-    if refusing:
-        who = listing(list(dict.fromkeys(refusing)))
+    refused = [row for row in progress.rows.values() if row["failure"] in (FailureKind.OPTION, FailureKind.VALUE)]
+    if refused:
+        who = listing(list(dict.fromkeys(str(row["variant"]) for row in refused)))
         lines.append(f"{who}: the server refuses an option; correct it in the study, since it does so again")
     elif progress.failed:
         lines.append("`make retry` removes failed results, so that the next run makes them again")

@@ -14,24 +14,19 @@ LOGIN = re.compile(
 )
 # The form without a scheme, such as user:token@host/path.
 PLAIN_LOGIN = re.compile(rf"(?<![\w/@:.%-])(?P<login>[\w.%+-]+:[^/@{END}]+@)(?=[\w-]+(\.[\w-]+|[:/]))")
-QUERY = re.compile(rf"(?P<address>\b[A-Za-z][A-Za-z0-9+.-]*://[^?#{END}]*)(?P<rest>[?#][^{END}]+)")
+QUERY = re.compile(rf"(?P<address>\b[A-Za-z][A-Za-z0-9+.-]*://[^?#{END}]*)(?P<mark>[?#])(?P<rest>[^{END}]+)")
 # A shorter secret would be taken for parts of other words.
 SECRET_CHARACTERS_MIN = 4
 
 
 def without_logins(text: str) -> str:
     """Return a text in which addresses have `***` in place of logins, and of what follows `?` or `#`."""
-    return QUERY.sub(_without_query, PLAIN_LOGIN.sub(f"{HIDDEN}@", LOGIN.sub(_without_login, text)))
+    return QUERY.sub(rf"\g<address>\g<mark>{HIDDEN}", PLAIN_LOGIN.sub(f"{HIDDEN}@", LOGIN.sub(_without_login, text)))
 
 
-def _without_login(found: re.Match) -> str:
-    login = found["login"]
-    kept = ":" not in login and found["scheme"].lower().startswith(USER_ALONE)
-    return found[0] if kept else f"{found['scheme']}{HIDDEN}@"
-
-
-def _without_query(found: re.Match) -> str:
-    return f"{found['address']}{found['rest'][0]}{HIDDEN}"
+def _without_login(match: re.Match[str]) -> str:
+    is_user_alone = ":" not in match["login"] and match["scheme"].lower().startswith(USER_ALONE)
+    return match[0] if is_user_alone else f"{match['scheme']}{HIDDEN}@"
 
 
 @dataclass(frozen=True)
@@ -70,9 +65,9 @@ class Address:
         return without_logins(text)
 
     def _secrets(self) -> set[str]:
-        found = LOGIN.search(self.real) or PLAIN_LOGIN.search(self.real)
-        login = found["login"].removesuffix("@") if found else ""
-        rest = found["rest"][1:] if (found := QUERY.search(self.real)) else ""
+        match = LOGIN.search(self.real) or PLAIN_LOGIN.search(self.real)
+        login = match["login"].removesuffix("@") if match else ""
+        rest = query["rest"] if (query := QUERY.search(self.real)) else ""
         values = {value.partition("=")[2] for value in re.split("[&;]", rest)} | {rest}
         parts = {login, *login.split(":"), *values}
         if self.basic_login:

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-NAME = "pgobench"
+NAME, PARENT = "pgobench", Path("/var/tmp")
 
 
 def cache_path() -> Path:
     """Return the path of this user's cache folder, which may not exist yet."""
-    return Path("/var/tmp") / f"{NAME}-{os.getuid()}"
+    return PARENT / f"{NAME}-{os.getuid()}"
 
 
 def cache_directory() -> Path:

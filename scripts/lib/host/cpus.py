@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from scripts.lib.host.machine_facts import read_cpu_quota
+from scripts.lib.json_record import Json
 
+Wanted = str | Mapping[str, Json]
+Key = TypeVar("Key", int, tuple[int, int, int])
 CPU_RANGES = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 NODES_DIRECTORY = re.compile(r"numa[0-9]+(,numa[0-9]+)*")
 # Linux is built for 8192 CPUs at most.
@@ -73,7 +76,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-def parse_places(key: str, value: Any, topology: Topology) -> tuple[int, ...]:
+def parse_places(key: str, value: Json, topology: Topology) -> tuple[int, ...]:
     """Return the ascending CPU numbers of "0-3,6", a plain number, "numa0" or "numa0,numa1".
 
     Raises ValueError naming `key`, the value, and the available CPUs.
@@ -88,9 +91,9 @@ def parse_places(key: str, value: Any, topology: Topology) -> tuple[int, ...]:
     return cpus
 
 
-def _cpus_of_nodes(key: str, wanted: list[int], topology: Topology) -> tuple[int, ...]:
-    found: list[int] = []
-    for node in wanted:
+def _cpus_of_nodes(key: str, nodes: list[int], topology: Topology) -> tuple[int, ...]:
+    numbers: set[int] = set()
+    for node in nodes:
         cpus = [cpu.number for cpu in topology.cpus if cpu.node == node]
         if node not in topology.nodes:
             raise ValueError(f"{key}: there is no numa{node} here, expected some of {_usable(topology)}")
@@ -98,8 +101,8 @@ def _cpus_of_nodes(key: str, wanted: list[int], topology: Topology) -> tuple[int
             raise ValueError(
                 f"{key}: numa{node} has no CPU that this process may use, expected some of {_usable(topology)}"
             )
-        found += cpus
-    return tuple(sorted(set(found)))
+        numbers.update(cpus)
+    return tuple(sorted(numbers))
 
 
 def _usable(topology: Topology) -> str:
@@ -107,7 +110,7 @@ def _usable(topology: Topology) -> str:
     return ", ".join(f"numa{node} (CPU {format_cpus(cpu.number for cpu in cpus)})" for node, cpus in nodes)
 
 
-def parse_cpus(key: str, value: Any) -> tuple[int, ...]:
+def parse_cpus(key: str, value: Json) -> tuple[int, ...]:
     """Return the ascending CPU numbers of a list, "0-3,6" or a plain number. Raises ValueError naming `key`."""
     text = str(value).replace(" ", "")
     if isinstance(value, bool) or not CPU_RANGES.fullmatch(text):
@@ -148,19 +151,19 @@ class Placement:
     note: str
 
 
-def place_processes(topology: Topology, wanted: str | Mapping[str, Any] = "automatic") -> Placement:
+def place_processes(topology: Topology, asked_cpus: Wanted = "automatic") -> Placement:
     """Choose CPUs by a study's `placement`: automatic, or {server: "0-5", client: "6,7"}, or nodes: "numa0".
 
     Raises ValueError naming the key, its value, what was expected, and what this machine has.
     """
-    match wanted:
+    match asked_cpus:
         case "automatic":
             return automatic_placement(topology)
         case Mapping():
-            return stated_placement(topology, wanted)
+            return stated_placement(topology, asked_cpus)
         case _:
             expected = 'automatic, {server: "0-5", client: "6,7"} or {server: numa0, client: numa1}'
-            raise ValueError(f"placement: {wanted!r}, expected {expected}")
+            raise ValueError(f"placement: {asked_cpus!r}, expected {expected}")
 
 
 def automatic_placement(topology: Topology) -> Placement:
@@ -203,8 +206,8 @@ def _within_quota(cores: list[Unit], quota: float | None) -> list[Unit]:
     """Return as many whole cores as the quota can run; if fewer than two, one CPU per core of as many cores."""
     if quota is None or quota >= sum(map(len, cores)):
         return cores
-    whole = [core for index, core in enumerate(cores) if sum(map(len, cores[: index + 1])) <= quota]
-    return whole if len(whole) > 1 else [core[:1] for core in cores[: max(1, int(quota))]]
+    within = [core for index, core in enumerate(cores) if sum(map(len, cores[: index + 1])) <= quota]
+    return within if len(within) > 1 else [core[:1] for core in cores[: max(1, int(quota))]]
 
 
 def _shared(units: list[Unit], limit: str) -> Placement:
@@ -214,14 +217,14 @@ def _shared(units: list[Unit], limit: str) -> Placement:
     )
 
 
-def server_alone(topology: Topology, wanted: str | Mapping[str, Any], client_host: str) -> Placement:
+def server_alone(topology: Topology, asked_cpus: Wanted, client_host: str) -> Placement:
     """Give the server the cores of one NUMA node, or the CPUs a study states, if the load generator is on another host.
 
     The process that relays the load generator's output may use every CPU. Raises ValueError as `parse_places` does.
     """
     everywhere = _numbers(topology.cpus)
-    if isinstance(wanted, Mapping):
-        server = parse_places("placement.server", wanted["server"], topology)
+    if isinstance(asked_cpus, Mapping):
+        server = parse_places("placement.server", asked_cpus["server"], topology)
         notes = ["as the study says", _spread(topology, server), f"the load generator is on {client_host}"]
         return Placement("remote", server, tuple(sorted(everywhere)), "; ".join(filter(None, notes)))
     cores, where = _units(topology)
@@ -235,15 +238,15 @@ def client_alone(topology: Topology) -> Placement:
     return Placement("running", None, tuple(sorted(_numbers(topology.cpus))), note)
 
 
-def stated_placement(topology: Topology, wanted: Mapping[str, Any]) -> Placement:
+def stated_placement(topology: Topology, asked_cpus: Mapping[str, Json]) -> Placement:
     """Return the CPU sets that a study states. Raises ValueError naming the key, its value and what was expected."""
-    if set(wanted) != {"server", "client"}:
-        found = ", ".join(map(str, wanted)) or "nothing"
-        raise ValueError(f"placement: has {found}, expected exactly the keys server and client")
-    server, client = (parse_places(f"placement.{key}", wanted[key], topology) for key in ("server", "client"))
+    if set(asked_cpus) != {"server", "client"}:
+        keys = ", ".join(map(str, asked_cpus)) or "nothing"
+        raise ValueError(f"placement: has {keys}, expected exactly the keys server and client")
+    server, client = (parse_places(f"placement.{key}", asked_cpus[key], topology) for key in ("server", "client"))
     if common := set(server) & set(client):
         raise ValueError(
-            f"placement: server ({wanted['server']}) and client ({wanted['client']}) both have "
+            f"placement: server ({asked_cpus['server']}) and client ({asked_cpus['client']}) both have "
             f"CPU {format_cpus(common)}, expected disjoint sets"
         )
     notes = [_spread(topology, server), _split_cores(topology, server, client), _over_quota(topology, server, client)]
@@ -287,7 +290,7 @@ def _cores_of(cores: list[tuple[Cpu, ...]], node: tuple[Cpu, ...]) -> list[tuple
     return [core for core in cores if core[0].node == node[0].node]
 
 
-def _grouped(cpus: Iterable[Cpu], key: Callable[[Cpu], Any]) -> list[tuple[Cpu, ...]]:
+def _grouped(cpus: Iterable[Cpu], key: Callable[[Cpu], Key]) -> list[tuple[Cpu, ...]]:
     return [tuple(members) for _, members in groupby(sorted(cpus), key)]
 
 

@@ -13,7 +13,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from scripts.lib import signals
 from scripts.lib.host import lifetime
@@ -110,17 +110,30 @@ class ByName(argparse.Action):
         self,
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
+        values: str | Sequence[str] | None,
         option_string: str | None = None,
     ) -> None:
         """Set the option to a dict of the files."""
         setattr(namespace, self.dest, {Path(file).stem: Path(file) for file in values or ()})
 
 
-# Keyword arguments of argparse's add_argument.
-Option = dict[str, Any]
+class Option(TypedDict, total=False):
+    """Keyword arguments of argparse's add_argument."""
+
+    type: Callable[[str], object]
+    required: bool
+    default: object
+    nargs: str
+    action: type[argparse.Action]
+    dest: str
+
+
 JSON: Option = {"type": json.loads, "required": True}
 FILES: Option = {"type": Path, "nargs": "*", "default": []}
+# What a study says of a step, and no recipe: how often it relinks, whether it may fail, where the user's Lua is.
+RELINKS: Option = {"type": int, "default": 0}
+MAY_FAIL: Option = {"type": json.loads, "default": False}
+SCRIPTS: Option = {"type": json.loads, "default": {}}
 TABLES: Option = {"nargs": "+", "action": ByName, "required": True}
 
 

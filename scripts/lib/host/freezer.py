@@ -74,8 +74,8 @@ class Freezer:
 
     def _move(self, pids: Path, folder: Path) -> None:
         """Move the processes listed in a file until there is none, since each may fork while it is moved."""
-        while found := pids.read_text().split():
-            for pid in found:
+        while numbers := pids.read_text().split():
+            for pid in numbers:
                 _add(folder, pid)
 
     def _write(self, name: str, text: str) -> None:
@@ -90,9 +90,9 @@ def _add(folder: Path, pid: int | str) -> None:
 
 def freezer_of(pid: int, root: Path = Path("/")) -> Freezer | None:
     """Return a cgroup with a process and its descendants, below this process's own; None where it may not make one."""
-    if (own := own_folder(root)) is None:
+    if (parent := own_folder(root)) is None:
         return None
-    folder = own / f"{NAME}-{secrets.token_hex(4)}"
+    folder = parent / f"{NAME}-{secrets.token_hex(4)}"
     try:
         freezer = Freezer(folder, pid)
     except OSError:
@@ -102,9 +102,9 @@ def freezer_of(pid: int, root: Path = Path("/")) -> Freezer | None:
         return None
     moved: set[int] = set()
     try:
-        while new := [one for one in pausing.descendants(pid) if one not in moved]:
-            for one in new:
-                _add(folder, one)
+        while new := [process for process in pausing.descendants(pid) if process not in moved]:
+            for process in new:
+                _add(folder, process)
             moved.update(new)
     except PermissionError:
         freezer.release()
@@ -115,8 +115,8 @@ def freezer_of(pid: int, root: Path = Path("/")) -> Freezer | None:
 def own_folder(root: Path = Path("/")) -> Path | None:
     """Return the folder of this process's cgroup of version 2; None where no such hierarchy is mounted."""
     mounts = re.findall(r"^\S+ (\S+) cgroup2 ", (root / "proc/self/mounts").read_text(), re.M)
-    own = re.search(r"^0::(/.*)$", (root / "proc/self/cgroup").read_text(), re.M)
-    if not mounts or not own:
+    path = re.search(r"^0::(/.*)$", (root / "proc/self/cgroup").read_text(), re.M)
+    if not mounts or not path:
         return None
-    folder = root / mounts[0].lstrip("/") / own[1].lstrip("/")
+    folder = root / mounts[0].lstrip("/") / path[1].lstrip("/")
     return folder if folder.is_dir() else None

@@ -42,8 +42,8 @@ def main(handle: int, command: list[str]) -> None:
     if status is None:
         _kill([pid for pid in below(os.getpid()) if pid == started or _group(pid) == os.getpgid(0)])
         status = _wait_for_all(started, GRACE_S, lambda: None)
-    left = _wait_for_all(started, ENDED_WITHIN_S, lambda: _kill(below(os.getpid())))
-    _end_as(left if status is None else status)
+    late_status = _wait_for_all(started, ENDED_WITHIN_S, lambda: _kill(below(os.getpid())))
+    _end_as(late_status if status is None else status)
 
 
 def _become(command: list[str]) -> None:
@@ -84,7 +84,7 @@ def below(pid: int) -> list[int]:
         children = [int(word) for task in tasks for word in _read(f"/proc/{pid}/task/{task}/children").split()]
     except OSError:
         return []
-    return [*children, *(one for child in children for one in below(child))]
+    return [*children, *(process for child in children for process in below(child))]
 
 
 def _read(path: str) -> str:

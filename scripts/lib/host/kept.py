@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Unpack
 
 from scripts.lib.host import pausing
 from scripts.lib.host import process as host_process
@@ -22,7 +22,7 @@ class Kept:
     """A running program: its process number, and the process of its keeper, which ends as the program does."""
 
     program: int
-    keeper: subprocess.Popen
+    keeper: subprocess.Popen[bytes]
 
     @property
     def pid(self) -> int:
@@ -57,7 +57,9 @@ class Kept:
 
 
 @contextlib.contextmanager
-def started(command: Sequence[str], **options: Any) -> Iterator[Kept]:
+def started(
+    command: Sequence[str], *, env: Mapping[str, str], **options: Unpack[host_process.PopenOptions]
+) -> Iterator[Kept]:
     """Start a program, with Popen's `options`, in a session of its own; it and all below it end with the body.
 
     They end as well when the thread that started it does. Raises FileNotFoundError when the program cannot be run.
@@ -66,14 +68,14 @@ def started(command: Sequence[str], **options: Any) -> Iterator[Kept]:
     with open(read, "rb") as reported, contextlib.ExitStack() as stack:  # noqa: PTH123
         try:
             argv = [*keeping(write), *command]
-            keeper = stack.enter_context(host_process.started(argv, pass_fds=(write,), **options))
+            keeper = stack.enter_context(host_process.started(argv, env=env, pass_fds=(write,), **options))
         finally:
             os.close(write)
         if not (pid := reported.read()):
             raise FileNotFoundError(f"{command[0]}: its keeper ended with status {keeper.wait()} before it started it")
-        kept = Kept(int(pid), keeper)
-        stack.callback(kept.end)
-        yield kept
+        program = Kept(int(pid), keeper)
+        stack.callback(program.end)
+        yield program
 
 
 def keeping(handle: int = 0) -> list[str]:

@@ -112,13 +112,13 @@ def parse(path: Path, text: str) -> tuple[Owner, Entries]:
     verb, *words = head.split(maxsplit=4)
     if verb != "owner" or len(words) != 4 or not words[0].isdecimal():
         raise ValueError(f"{path}: begins with {head!r}, expected the owner of a ledger; remove the file")
-    held: dict[str, None] = {}
+    entries_left: dict[str, None] = {}
     for line in lines:
         if line.startswith("drop "):
-            held.pop(line.removeprefix("drop "), None)
+            entries_left.pop(line.removeprefix("drop "), None)
         else:
-            held[line] = None
-    parts = [line.partition(" ") for line in held]
+            entries_left[line] = None
+    parts = [line.partition(" ") for line in entries_left]
     starts = [rest.split() for verb, _, rest in parts if verb == "process"]
     entries = Entries(
         folders=tuple(Path(rest) for verb, _, rest in parts if verb == "folder"),

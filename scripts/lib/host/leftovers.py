@@ -98,9 +98,9 @@ def end(leftover: Leftover) -> None:
 
 def _wait_for_end(leftover: Leftover) -> None:
     deadline_s = time.monotonic() + ENDED_WITHIN_S
-    while left := [pid for pid in leftover.processes if not has_ended(pid)]:
+    while pids := [pid for pid in leftover.processes if not has_ended(pid)]:
         if time.monotonic() > deadline_s:
-            raise RuntimeError(f"{leftover}; processes {listing(list(map(str, left)))} did not end by SIGKILL")
+            raise RuntimeError(f"{leftover}; processes {listing(list(map(str, pids)))} did not end by SIGKILL")
         time.sleep(LOOK_S)
 
 
@@ -136,8 +136,8 @@ def hold_machine() -> Iterator[float]:
 
 def _allocated_bytes(folder: Path) -> int:
     """Return the bytes of a folder on disk; files that vanish meanwhile count nothing."""
-    taken = 0
+    size_bytes = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(FileNotFoundError):
-            taken += path.lstat().st_blocks * 512
-    return taken
+            size_bytes += path.lstat().st_blocks * 512
+    return size_bytes

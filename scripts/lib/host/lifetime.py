@@ -55,7 +55,7 @@ def signals_held() -> Iterator[None]:
         yield
         return
     noted: list[int] = []
-    before = {number: signal.signal(number, lambda found, _: noted.append(found)) for number in ENDING}
+    before = {number: signal.signal(number, lambda signal_number, _: noted.append(signal_number)) for number in ENDING}
     try:
         yield
     finally:

@@ -93,9 +93,9 @@ def shared(waiting: Callable[[tuple[int, ...]], None] = _silent, directory: Path
 
 @contextlib.contextmanager
 def _held(mode: int, waiting: Callable[[tuple[int, ...]], None], directory: Path | None) -> Iterator[float]:
-    place = directory or lock_directory()
+    folder = directory or lock_directory()
     begin_s = time.monotonic()
-    with _opened(place / f"{HOST_LOCK_NAME}.turn") as turn, _opened(place / f"{HOST_LOCK_NAME}.lock") as lock:
+    with _opened(folder / f"{HOST_LOCK_NAME}.turn") as turn, _opened(folder / f"{HOST_LOCK_NAME}.lock") as lock:
         # flock is not fair: without this second lock, a measurement would starve behind overlapping compiles.
         _take(turn, fcntl.LOCK_EX, waiting, about=lock)
         _take(lock, mode, waiting, about=lock)
@@ -155,9 +155,9 @@ def _open(path: Path) -> int:
 def _holders(handle: int) -> tuple[int, ...]:
     """Return the ids of the processes that lock an open file, from /proc/locks; empty if unknown."""
     facts = os.fstat(handle)
-    wanted = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}"
+    device = f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}"
     with contextlib.suppress(OSError):
         lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
         # A waiting entry has an arrow in the second column.
-        return tuple(sorted({int(fields[4]) for fields in lines if fields[1] == "FLOCK" and fields[5] == wanted}))
+        return tuple(sorted({int(fields[4]) for fields in lines if fields[1] == "FLOCK" and fields[5] == device}))
     return ()

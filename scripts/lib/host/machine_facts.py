@@ -78,8 +78,8 @@ def read_host(root: Path = Path("/")) -> Host:
 def _cpu_id(cpuinfo: str) -> str | None:
     """Return family and model as x86 kernels print them, or implementer and part as those of ARM do."""
     names = {"cpu family": "family", "model": "model", "CPU implementer": "implementer", "CPU part": "part"}
-    found = {text: _match(rf"^{name}\s*: (\w+)$", cpuinfo) for name, text in names.items()}
-    return " ".join(f"{text} {value}" for text, value in found.items() if value) or None
+    values = {text: _match(rf"^{name}\s*: (\w+)$", cpuinfo) for name, text in names.items()}
+    return " ".join(f"{text} {value}" for text, value in values.items() if value) or None
 
 
 def numa_nodes(root: Path = Path("/")) -> int:
@@ -114,14 +114,14 @@ def read_memory_limit_mib(root: Path = Path("/")) -> float | None:
 def cgroup_folders(root: Path, controller: str) -> set[Path]:
     """Return the folders that may limit this process (version 2 or 1): a container sees its own cgroup as the root."""
     base = root / "sys/fs/cgroup"
-    found = {base, base / controller}
+    folders = {base, base / controller}
     for _, controllers, path in (line.split(":", 2) for line in (_text(root, "proc/self/cgroup") or "").splitlines()):
         parts = Path(path.lstrip("/")).parts
         if ".." not in parts and controller in (controllers or controller).split(","):
             # Of version 1, several controllers may share a folder that has no link of a single one's name.
             tops = (base / controller, base / controllers) if controllers else (base,)
-            found |= {top.joinpath(*parts[:depth]) for top in tops for depth in range(len(parts) + 1)}
-    return found
+            folders |= {top.joinpath(*parts[:depth]) for top in tops for depth in range(len(parts) + 1)}
+    return folders
 
 
 def _quota(folder: Path) -> float | None:
@@ -158,8 +158,8 @@ def _dmi(root: Path) -> str | None:
 
 
 def _governor(root: Path) -> str | None:
-    found = {path.read_text().strip() for path in (root / CPU_DIRECTORY).glob("cpu[0-9]*/cpufreq/scaling_governor")}
-    return ",".join(sorted(found)) or None
+    governors = {path.read_text().strip() for path in (root / CPU_DIRECTORY).glob("cpu[0-9]*/cpufreq/scaling_governor")}
+    return ",".join(sorted(governors)) or None
 
 
 def _flag(text: str | None) -> bool | None:
@@ -192,10 +192,10 @@ TRAFFIC_FIELDS = {
 def traffic_counters(root: Path = Path("/")) -> dict[str, dict[str, int]]:
     """Return bytes and packets by interface since boot, the loopback left out."""
     lines = (root / "proc/self/net/dev").read_text(encoding="utf-8").splitlines()[2:]
-    found = {name.strip(): list(map(int, rest.split())) for name, _, rest in (line.partition(":") for line in lines)}
+    counters = {name.strip(): list(map(int, rest.split())) for name, _, rest in (line.partition(":") for line in lines)}
     return {
-        name: {key: fields[place] for key, place in TRAFFIC_FIELDS.items()}
-        for name, fields in found.items()
+        name: {key: fields[index] for key, index in TRAFFIC_FIELDS.items()}
+        for name, fields in counters.items()
         if name != "lo"
     }
 

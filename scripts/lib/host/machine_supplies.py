@@ -1,12 +1,13 @@
-"""Supplies of the whole machine that only some of its servers may get: huge pages, asynchronous I/O, locked memory."""
+"""Supplies that servers share: huge pages, asynchronous I/O, locked memory, and the limits on processes."""
 
 import re
 import resource
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in
+from scripts.lib.host.machine_facts import cgroup_folders
 
+FILE_SYSTEM_ROOT = Path("/")
 KIB_PER_MIB = 1024
 # Lines of /proc/PID/maps: a mapping of huge pages, and the ring of events of an asynchronous I/O context.
 HUGE_MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) .* /anon_hugepage(?: \(deleted\))?$", re.M)
@@ -45,12 +46,12 @@ def read_left(root: Path = FILE_SYSTEM_ROOT) -> Left:
     meminfo = _text(root / "proc/meminfo")
     size_mib = _kib(meminfo, "Hugepagesize")
     free, reserved = (_count(meminfo, f"HugePages_{name}") for name in ("Free", "Rsvd"))
-    most, taken = (number_in(root / "proc/sys/fs" / name) for name in ("aio-max-nr", "aio-nr"))
+    most, used = (number_in(root / "proc/sys/fs" / name) for name in ("aio-max-nr", "aio-nr"))
     lockable = bounded(resource.getrlimit(resource.RLIMIT_MEMLOCK)[0])
     return Left(
         huge_pages_mib=None if size_mib is None or free is None else (free - (reserved or 0)) * size_mib,
         huge_page_mib=size_mib,
-        aio_slots=None if most is None or taken is None else max(most - taken, 0),
+        aio_slots=None if most is None or used is None else max(most - used, 0),
         lockable_mib=None if lockable is None else lockable / 2**20,
     )
 
@@ -107,3 +108,44 @@ def _kib(text: str, key: str) -> float | None:
 def _count(text: str, key: str) -> int | None:
     match = re.search(rf"^{key}:\s+(\d+)$", text, re.M)
     return int(match[1]) if match else None
+
+
+def read_processes(root: Path = FILE_SYSTEM_ROOT, *, remaining: bool = True) -> tuple[str, int | None]:
+    """Return the name of the tightest limit on processes and threads, and its number, None without a limit.
+
+    Of a cgroup it is what is `remaining` of its limit, or the limit itself, which does not change from moment to
+    moment.
+    """
+    kernel = {f"kernel.{name}": number_in(root / "proc/sys/kernel" / name) for name in ("pid_max", "threads-max")}
+    counts = {
+        "`ulimit -u`": bounded(resource.getrlimit(resource.RLIMIT_NPROC)[0]),
+        "pids.max of the cgroup": read_pids(root, remaining=remaining),
+        **kernel,
+    }
+    limits = {name: count for name, count in counts.items() if count is not None}
+    return min(limits.items(), key=lambda pair: pair[1], default=("", None))
+
+
+def read_pids(root: Path = FILE_SYSTEM_ROOT, *, remaining: bool = True) -> int | None:
+    """Return how many processes this process's cgroup and those above it allow (version 2 or 1), None without a limit.
+
+    `remaining`: how many more.
+    """
+    folders = cgroup_folders(root, "pids")
+    limits = {folder: most for folder in folders if (most := number_in(folder / "pids.max")) is not None}
+    used = {folder: (number_in(folder / "pids.current") or 0) if remaining else 0 for folder in limits}
+    return min((most - used[folder] for folder, most in limits.items()), default=None)
+
+
+def number_in(path: Path) -> int | None:
+    """Return the number that a file of the kernel holds; None without the file, or when it holds a word."""
+    try:
+        text = path.read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdecimal() else None
+
+
+def bounded(limit: int) -> int | None:
+    """Return a limit of a resource, None when it is infinite."""
+    return None if limit == resource.RLIM_INFINITY else limit

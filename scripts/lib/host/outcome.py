@@ -1,11 +1,10 @@
 """Failures that are recorded as results, whose failure one is, and the records of builds that failed."""
 
 import contextlib
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from scripts.lib import json_record
 from scripts.lib.build_records import FAILED, BuildFacts, BuildIdentity, Failable
@@ -17,9 +16,6 @@ from scripts.lib.vocabulary import FailureKind
 from scripts.lib.wording import brief
 
 R = TypeVar("R", bound=Failable)
-# Names the environment variable with the folders that may fail, one per line. It is no argument of a job: whether a
-# failure is a result depends on the whole study, and prove_builds needs to know it of several builds.
-MAY_FAIL = "MAY_FAIL"
 
 
 class HostFailed(FailedForCause):
@@ -47,13 +43,10 @@ def refusing() -> Iterator[None]:
         raise Refused(str(error)) from error
 
 
-def may_fail(folder: Path) -> bool:
-    """Return whether the study goes on when making this folder fails."""
-    return str(folder) in os.environ.get(MAY_FAIL, "").splitlines()
-
-
 @contextlib.contextmanager
-def as_result(folder: Path, keep: Callable[[Failable], None], *kinds: type[Exception]) -> Iterator[None]:
+def as_result(
+    folder: Path, may_fail: bool, keep: Callable[[Failable], None], *kinds: type[Exception]
+) -> Iterator[None]:
     """Call `keep` with the failure when the body raises Refused or one of `kinds`, if making `folder` may fail.
 
     Failures of the host, and all other exceptions, propagate.
@@ -62,7 +55,7 @@ def as_result(folder: Path, keep: Callable[[Failable], None], *kinds: type[Excep
     try:
         yield
     except results as failure:
-        if not may_fail(folder) or of_host(failure):
+        if not may_fail or of_host(failure):
             raise
         say(f"[failed] {folder}, which may fail: the study goes on without it\n{failure}")
         keep(recorded(failure))
@@ -75,7 +68,7 @@ def recorded(failure: Exception) -> Failable:
     return Failable(outcome=FAILED, reason=str(failure), failure=facts)
 
 
-def has_failed(facts: Mapping[str, Any]) -> bool:
+def has_failed(facts: Mapping[str, object]) -> bool:
     """Return whether a record is that of a failure."""
     return facts.get("outcome") == FAILED
 

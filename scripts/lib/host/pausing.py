@@ -17,17 +17,17 @@ LOOK_S, STILL_WITHIN_S = 0.0001, 0.5
 
 def descendants(pid: int) -> list[int]:
     """Return a process and all processes below it, parents first; an empty list when it is gone."""
-    found, waiting = [], [pid]
+    processes, waiting = [], [pid]
     while waiting:
-        one = waiting.pop(0)
-        tasks = Path(f"/proc/{one}/task")
+        process = waiting.pop(0)
+        tasks = Path(f"/proc/{process}/task")
         try:
             children = [int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()]
         except OSError:
             continue
-        found.append(one)
+        processes.append(process)
         waiting += children
-    return found
+    return processes
 
 
 def stop(pid: int, before: Callable[[list[int]], None] = lambda pids: None) -> list[int]:
@@ -39,7 +39,7 @@ def stop(pid: int, before: Callable[[list[int]], None] = lambda pids: None) -> l
     """
     stopped: list[int] = []
     for _ in range(MOST_LOOKS):
-        if not (new := [one for one in descendants(pid) if one not in stopped]):
+        if not (new := [process for process in descendants(pid) if process not in stopped]):
             _wait_still(stopped)
             return stopped
         before(new)

@@ -40,8 +40,8 @@ def carry_over(*pids: int) -> None:
     """
     if nice() >= ORDINARY:
         return
-    for one in (one for pid in pids for one in pausing.descendants(pid)):
+    for process in (process for pid in pids for process in pausing.descendants(pid)):
         # The file is missing where the kernel has no such groups.
         with contextlib.suppress(OSError):
-            if os.getsid(one) != os.getsid(0):
-                Path(f"/proc/{one}/autogroup").write_text(str(nice()))
+            if os.getsid(process) != os.getsid(0):
+                Path(f"/proc/{process}/autogroup").write_text(str(nice()))

@@ -11,10 +11,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TypedDict, Unpack
 
 from scripts.lib.host import lifetime
 from scripts.lib.host.causes import FailedForCause, host_cause_in
@@ -62,6 +62,24 @@ class Finished:
     usage: Usage
 
 
+class PopenOptions(TypedDict, total=False):
+    """Arguments of Popen: where a process works, its streams, and what it does before it becomes the command."""
+
+    cwd: Path | None
+    stdin: int | IO[bytes]
+    stdout: int | IO[bytes]
+    stderr: int | IO[bytes]
+    preexec_fn: Callable[[], None]
+
+
+class OtherUser(TypedDict, total=False):
+    """Arguments of Popen for a process that runs as another user; empty for one that does not."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
 def die_with_parent(signal_number: int = signal.SIGTERM) -> None:
     """Ask the kernel for a signal at the death of the parent (prctl(2), PR_SET_PDEATHSIG).
 
@@ -85,7 +103,7 @@ def run(
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
     stdin: Path | None = None,
-    identity: dict | None = None,
+    identity: OtherUser | None = None,
     progress: Callable[[str], bool] | None = None,
     started_by: Sequence[str] = (),
 ) -> Finished:
@@ -102,13 +120,20 @@ def run(
     command = [str(part) for part in argv]
     _require_command(command[0], (environment or {}).get("PATH"))
     _note(command, log, cwd)
-    environment = made_environment(**(environment or {}))
     with (
         log.open("ab") if log else tempfile.TemporaryFile() as text,
         open(stdin or os.devnull, "rb") as source,  # noqa: PTH123
-        _started_for_run(
-            [*started_by, *command], text, source, log is None, cwd=cwd, env=environment, **(identity or {})
+        started(
+            [*started_by, *command],
+            env=made_environment(**(environment or {})),
+            cwd=cwd,
+            stdin=source,
+            stdout=text if log else subprocess.PIPE,
+            stderr=subprocess.STDOUT if log else text,
+            preexec_fn=lambda: die_with_parent(signal.SIGKILL),
+            identity=identity,
         ) as process,
+        lifetime.kill_group_at_death(process.pid),
     ):
         begin_s = time.monotonic()
         output = "" if log else _read_output(process, command[0], progress)
@@ -119,23 +144,6 @@ def run(
     if status != 0:
         raise _failure(command, status, lines)
     return Finished(output, Usage(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024))
-
-
-@contextlib.contextmanager
-def _started_for_run(
-    command: list[str], text: IO[bytes], source: IO[bytes], captured: bool, **options: Any
-) -> Iterator[subprocess.Popen]:
-    """Start a command that is killed with this process; `text` takes its errors, and its output if not captured."""
-    streams: dict[str, Any] = {
-        "stdin": source,
-        "stdout": subprocess.PIPE if captured else text,
-        "stderr": text if captured else subprocess.STDOUT,
-    }
-    with (
-        started(command, preexec_fn=lambda: die_with_parent(signal.SIGKILL), **streams, **options) as process,
-        lifetime.kill_group_at_death(process.pid),
-    ):
-        yield process
 
 
 def output_of(
@@ -185,24 +193,24 @@ def _note(command: list[str], log: Path | None, cwd: Path | None) -> None:
         _log.debug("in %s: %s", cwd or Path.cwd(), shlex.join(command))
 
 
-def _read_output(process: subprocess.Popen, name: str, progress: Callable[[str], bool] | None) -> str:
+def _read_output(process: subprocess.Popen[bytes], name: str, progress: Callable[[str], bool] | None) -> str:
     """Return the standard output of a process without the lines that `progress` takes."""
-    kept = []
+    lines = []
     with contextlib.nullcontext() if progress else _reported_as_running(name):
         for line in map(os.fsdecode, process.stdout or ()):
             if not (progress and progress(line)):
-                kept.append(line)
+                lines.append(line)
                 _log.debug("%s: %s", name, line.rstrip("\n"))
-    return "".join(kept)
+    return "".join(lines)
 
 
 @contextlib.contextmanager
 def _reported_as_running(name: str) -> Iterator[None]:
     """Log every PROGRESS_S that the command still runs."""
-    left, begin_s = threading.Event(), time.monotonic()
+    has_ended, begin_s = threading.Event(), time.monotonic()
 
     def report() -> None:
-        while not left.wait(PROGRESS_S):
+        while not has_ended.wait(PROGRESS_S):
             _log.info("%s: still running after %.0f s", name, time.monotonic() - begin_s)
 
     reporter = threading.Thread(target=report, daemon=True)
@@ -210,7 +218,7 @@ def _reported_as_running(name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        left.set()
+        has_ended.set()
         reporter.join()
 
 
@@ -229,15 +237,23 @@ def _last_of(text: str) -> str:
 
 
 def _failure(command: list[str], status: int, lines: str) -> CommandFailed:
-    whole = shlex.join(command)
-    shown = whole if len(whole) <= SHOWN_CHARACTERS else f"{shlex.join(command[:4])[:SHOWN_CHARACTERS]} …"
+    shown = shlex.join(command)
+    if len(shown) > SHOWN_CHARACTERS:
+        shown = f"{shlex.join(command[:4])[:SHOWN_CHARACTERS]} …"
     if -status in SIGNALS_FROM_OUTSIDE:
         return CommandKilled(f"{shown} was killed by {signal.Signals(-status).name}:\n{lines}")
     return CommandFailed(f"{shown} ended with status {status}:\n{lines}", host_cause_in(lines))
 
 
 @contextlib.contextmanager
-def started(command: Sequence[str], *, env: dict[str, str], **options: Any) -> Iterator[subprocess.Popen]:
+def started(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    pass_fds: tuple[int, ...] = (),
+    identity: OtherUser | None = None,
+    **options: Unpack[PopenOptions],
+) -> Iterator[subprocess.Popen[bytes]]:
     """Start a command in the environment `env`, with Popen's `options`, in its own session.
 
     Its process group is killed on leaving the body.
@@ -245,7 +261,9 @@ def started(command: Sequence[str], *, env: dict[str, str], **options: Any) -> I
     process = None
     try:
         with lifetime.signals_held():
-            process = subprocess.Popen(command, env=env, start_new_session=True, **options)
+            process = subprocess.Popen(
+                command, env=env, start_new_session=True, pass_fds=pass_fds, **options, **(identity or {})
+            )
         yield process
     finally:
         if process is not None:
@@ -253,7 +271,7 @@ def started(command: Sequence[str], *, env: dict[str, str], **options: Any) -> I
                 kill_group(process)
 
 
-def kill_group(process: subprocess.Popen) -> None:
+def kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a session's leader and its process group, unless the leader was already waited for."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):

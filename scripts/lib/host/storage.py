@@ -14,11 +14,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from scripts.lib.host.process import CommandFailed, output_of
+from scripts.lib.json_record import Json
 
 # Where files share blocks (FICLONE): XFS since its tools make it so by default, OpenZFS since 2.2.
 REFLINKING = ("btrfs", "xfs", "zfs", "bcachefs", "ocfs2")
@@ -42,9 +42,9 @@ class FileSystem:
 
 def file_system_of(path: str | Path) -> FileSystem:
     """Return the file system that holds `path`, or will once it is made."""
-    place = nearest_folder(Path(path).expanduser())
-    name, options = mount_of(place, MOUNTS.read_text(encoding="utf-8"))
-    return FileSystem(place.stat().st_dev, name, shutil.disk_usage(place).free / 2**20, options)
+    folder = nearest_folder(Path(path).expanduser())
+    name, options = mount_of(folder, MOUNTS.read_text(encoding="utf-8"))
+    return FileSystem(folder.stat().st_dev, name, shutil.disk_usage(folder).free / 2**20, options)
 
 
 def can_reflink(source: FileSystem, target: FileSystem) -> bool:
@@ -62,16 +62,16 @@ def mount_of(path: Path, mountinfo: str) -> tuple[str, str]:
 
     The options are those of the mount and then those of the file system itself, separated by commas, each once.
     """
-    best, found = "", ("unknown", "")
+    best, mount = "", ("unknown", "")
     for line in mountinfo.splitlines():
-        left, _, right = line.partition(" - ")
-        _, _, _, _, where, of_mount = left.split()[:6]
+        head, _, right = line.partition(" - ")
+        _, _, _, _, where, of_mount = head.split()[:6]
         point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), where)
         # Of mounts over one another the last counts.
         if path.is_relative_to(point) and len(point) >= len(best):
             kind, _, of_system = right.split(" ")[:3]
-            best, found = point, (kind, ",".join(dict.fromkeys(f"{of_mount},{of_system}".split(","))))
-    return found
+            best, mount = point, (kind, ",".join(dict.fromkeys(f"{of_mount},{of_system}".split(","))))
+    return mount
 
 
 # A redo log is a file with its blocks allocated, written over in pieces of a few KiB.
@@ -79,21 +79,21 @@ BLOCK_BYTES, FILE_BYTES = 4096, 2**20
 MOST_FSYNCS, LEAST_FSYNCS, ENOUGH_S = 200, 16, 0.25
 
 
-def fsync_facts(folder: Path) -> dict[str, Any]:
+def fsync_facts(folder: Path) -> dict[str, dict[str, Json]]:
     """Return what a run records of the place of its data: `fsync_ms`, and `medium`, what kind of place it is.
 
     `device` is the name of a disk or partition as the kernel has it, None where files lie on none, as in memory.
     """
     took_ms = fsync_times_ms(folder)
     low, middle, high, most = np.percentile(took_ms, [0, 50, 95, 100]).tolist()
-    place = file_system_of(folder)
-    block = Path(f"/sys/dev/block/{os.major(place.number)}:{os.minor(place.number)}")
+    system = file_system_of(folder)
+    block = Path(f"/sys/dev/block/{os.major(system.number)}:{os.minor(system.number)}")
     device = block.resolve().name if block.exists() else None
     return {
         "fsync_ms": {"min": low, "p50": middle, "p95": high, "max": most},
         "medium": {
-            "file_system": place.name,
-            "mount_options": place.mount_options,
+            "file_system": system.name,
+            "mount_options": system.mount_options,
             "device": device,
             "fsyncs": len(took_ms),
         },
@@ -109,21 +109,21 @@ def fsync_times_ms(folder: Path) -> list[float]:
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(bytes(FILE_BYTES))
         os.fsync(file.fileno())
-        found: list[float] = []
+        times_ms: list[float] = []
         begin_s = time.monotonic()
-        while len(found) < LEAST_FSYNCS or (len(found) < MOST_FSYNCS and time.monotonic() - begin_s < ENOUGH_S):
-            os.pwrite(file.fileno(), os.urandom(BLOCK_BYTES), len(found) * BLOCK_BYTES % FILE_BYTES)
+        while len(times_ms) < LEAST_FSYNCS or (len(times_ms) < MOST_FSYNCS and time.monotonic() - begin_s < ENOUGH_S):
+            os.pwrite(file.fileno(), os.urandom(BLOCK_BYTES), len(times_ms) * BLOCK_BYTES % FILE_BYTES)
             called_s = time.perf_counter()
             os.fsync(file.fileno())
-            found.append((time.perf_counter() - called_s) * 1000)
-    return found
+            times_ms.append((time.perf_counter() - called_s) * 1000)
+    return times_ms
 
 
 DROP_COMMAND = ["fincore", "--bytes", "--raw", "--noheadings", "--output", "RES"]
 MOST_CACHED_FILES = 500
 
 
-def drop_cached(folder: Path) -> dict[str, Any]:
+def drop_cached(folder: Path) -> dict[str, int | None]:
     """Write all files below a folder to storage, and drop them from the page cache.
 
     Returns `cached_bytes` before and `left_bytes` after: None where no command reports it. A file in memory (tmpfs) has
@@ -158,7 +158,7 @@ def _advise_dontneed(file: Path) -> None:
 
 def cached_bytes(files: list[Path]) -> int | None:
     """Return the bytes of files that are in the page cache, by fincore(1); None without that command."""
-    parts = [files[place : place + MOST_CACHED_FILES] for place in range(0, len(files), MOST_CACHED_FILES)]
+    parts = [files[start : start + MOST_CACHED_FILES] for start in range(0, len(files), MOST_CACHED_FILES)]
     try:
         counts = [output_of([*DROP_COMMAND, *part]) for part in parts]
     except (FileNotFoundError, CommandFailed):
@@ -175,9 +175,10 @@ KEEP_SIZE, PUNCH_HOLE = 1, 2
 HOLE_TRIAL_BYTES = 64 * 1024
 
 
-def compressed_page_options(tables: Mapping[str, Any]) -> str | None:
+def compressed_page_options(tables: Mapping[str, object]) -> str | None:
     """Return the options of a dataset's `tables` if they ask for compressed pages, otherwise None."""
-    text = str((tables.get("options") or {}).get(TABLE_OPTION, ""))
+    options = tables.get("options")
+    text = str(options.get(TABLE_OPTION, "")) if isinstance(options, Mapping) else ""
     return text if ASKS_COMPRESSED_PAGES.search(text) else None
 
 
@@ -191,9 +192,9 @@ def punches_holes(folder: Path) -> bool:
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(b"x" * HOLE_TRIAL_BYTES)
         os.fsync(file.fileno())
-        whole = os.fstat(file.fileno()).st_blocks
+        blocks = os.fstat(file.fileno()).st_blocks
         done = libc.fallocate(file.fileno(), KEEP_SIZE | PUNCH_HOLE, *offsets)
-        return done == 0 and os.fstat(file.fileno()).st_blocks < whole
+        return done == 0 and os.fstat(file.fileno()).st_blocks < blocks
 
 
 def no_holes_text(folder: Path) -> str:

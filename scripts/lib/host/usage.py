@@ -1,5 +1,6 @@
 """Resources used by machine, server and load generator, and the difference between two samples."""
 
+import contextlib
 import os
 import re
 import time
@@ -39,14 +40,17 @@ def process_times(pid: int) -> ProcessTimes:
     for _ in range(5):
         before = main.cpu_times()
         family = [main, *main.children(recursive=True)]
-        times = [found for process in family if (found := _cpu_times(process))]
+        times = []
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times.append(process.cpu_times())
         after = main.cpu_times()
         if (before.children_user, before.children_system) == (after.children_user, after.children_system):
             break
     return ProcessTimes(
         processes=len(times),
-        user_s=sum(each.user + each.children_user for each in times),
-        system_s=sum(each.system + each.children_system for each in times),
+        user_s=sum(used.user + used.children_user for used in times),
+        system_s=sum(used.system + used.children_system for used in times),
         context_switches=_sum_known([_context_switches(process.pid) for process in family]),
         read_bytes=_sum_known([_io_bytes(process.pid, "read_bytes") for process in family]),
         write_bytes=_sum_known([_io_bytes(process.pid, "write_bytes") for process in family]),
@@ -68,23 +72,16 @@ def interrupts(root: Path = Path("/")) -> int | None:
     return int(match[1]) if match else None
 
 
-def sum_of_processes(every: Sequence[ProcessTimes]) -> ProcessTimes:
+def sum_of_processes(processes: Sequence[ProcessTimes]) -> ProcessTimes:
     """Return the sum of the resources that several processes used."""
     return ProcessTimes(
-        processes=sum(times.processes for times in every),
-        user_s=sum(times.user_s for times in every),
-        system_s=sum(times.system_s for times in every),
-        context_switches=_sum_known([times.context_switches for times in every]),
-        read_bytes=_sum_known([times.read_bytes for times in every]),
-        write_bytes=_sum_known([times.write_bytes for times in every]),
+        processes=sum(times.processes for times in processes),
+        user_s=sum(times.user_s for times in processes),
+        system_s=sum(times.system_s for times in processes),
+        context_switches=_sum_known([times.context_switches for times in processes]),
+        read_bytes=_sum_known([times.read_bytes for times in processes]),
+        write_bytes=_sum_known([times.write_bytes for times in processes]),
     )
-
-
-def _cpu_times(process: psutil.Process):
-    try:
-        return process.cpu_times()
-    except psutil.NoSuchProcess:
-        return None
 
 
 def _context_switches(pid: int) -> int | None:
@@ -118,8 +115,7 @@ def _proc_text(path: Path) -> str | None:
 
 def _sum_known(values: Sequence[int | None]) -> int | None:
     """Return the sum, None where a value is unknown."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    return None if None in values else sum(value for value in values if value is not None)
 
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -221,7 +217,7 @@ def oom_kills(root: Path = Path("/")) -> int | None:
     return int(match[1]) if match else None
 
 
-def usage_between(before: Sample, after: Sample) -> dict[str, dict]:
+def usage_between(before: Sample, after: Sample) -> dict[str, dict[str, float | None]]:
     """Return the resources used between two samples: the parts `cpu`, `pressure`, `memory` and `io` of a run's facts.
 
     Keys and units are those of the run file; None where either sample has none.
@@ -244,9 +240,9 @@ def usage_between(before: Sample, after: Sample) -> dict[str, dict]:
         },
         "memory": {
             **{
-                f"{name}_{edge}": round(getattr(taken, name), 1)
+                f"{name}_{edge}": round(getattr(sample, name), 1)
                 for name in ("available_mib", "swap_used_mib")
-                for edge, taken in (("before", before), ("after", after))
+                for edge, sample in (("before", before), ("after", after))
             },
             "oom_kills": _less(after.oom_kills, before.oom_kills),
         },
@@ -255,7 +251,7 @@ def usage_between(before: Sample, after: Sample) -> dict[str, dict]:
 
 
 def _cpu_minus(after: CpuTimes | ProcessTimes, before: CpuTimes | ProcessTimes) -> dict[str, float | None]:
-    return {each.name: _less(getattr(after, each.name), getattr(before, each.name)) for each in fields(after)}
+    return {item.name: _less(getattr(after, item.name), getattr(before, item.name)) for item in fields(after)}
 
 
 def _less(after: float | None, before: float | None) -> float | None:

@@ -8,11 +8,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 from scripts.lib import json_record
 from scripts.lib.host import lifetime
 from scripts.lib.host.cache import NAME, cache_directory
+from scripts.lib.host.process import OtherUser
 
 LONGEST_SOCKET_BYTES = 107
 SERVER_USER = "nobody"
@@ -20,7 +21,7 @@ SERVER_USER = "nobody"
 SNAKEMAKE_STAMP = ".snakemake_timestamp"
 
 
-def server_identity() -> dict[str, Any]:
+def server_identity() -> OtherUser:
     """Return Popen's arguments for a server process: as root those of an unprivileged user."""
     if os.getuid() != 0:
         return {}
@@ -65,16 +66,16 @@ def installed(identity: Path) -> Path:
     """
     described = json_record.read(identity)
     install = identity.parent.absolute() / "install"
-    _demand_program(install / described["server_file"], identity, described, identity.parent)
+    _demand_program(install / described["server_file"], identity, described["sha256"], identity.parent)
     readable = readable_install(install, described["sha256"])
     if readable != install:
-        _demand_program(readable / described["server_file"], identity, described, readable)
+        _demand_program(readable / described["server_file"], identity, described["sha256"], readable)
     return readable
 
 
-def _demand_program(program: Path, identity: Path, described: dict[str, Any], made: Path) -> None:
-    if not program.exists() or json_record.file_sha256(program) != described["sha256"]:
-        raise ValueError(f"{program}: is not the program {identity} describes; remove {made} to have it made again")
+def _demand_program(program: Path, identity: Path, sha256: str, folder: Path) -> None:
+    if not program.exists() or json_record.file_sha256(program) != sha256:
+        raise ValueError(f"{program}: is not the program {identity} describes; remove {folder} to have it made again")
 
 
 @contextlib.contextmanager
@@ -136,9 +137,11 @@ def passing(folder: Path) -> Iterator[Path]:
 
 def remove(folder: Path) -> None:
     """Remove a folder and all below it; it need not exist."""
-    shutil.rmtree(folder, onerror=_unless_gone)
 
+    def unless_gone(
+        _function: object, _path: str, error: tuple[type[BaseException], BaseException, TracebackType]
+    ) -> None:
+        if not isinstance(error[1], FileNotFoundError):
+            raise error[1]
 
-def _unless_gone(_function: object, _path: str, error: tuple) -> None:
-    if not isinstance(error[1], FileNotFoundError):
-        raise error[1]
+    shutil.rmtree(folder, onerror=unless_gone)

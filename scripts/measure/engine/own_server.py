@@ -51,7 +51,7 @@ def clone(setting: Setting, stack: ExitStack) -> Path:
 def time_storage(setting: Setting, data: Path) -> ClonedData:
     """Read what kind of place the data lie in, and how long its fsync takes; timed SQL begins with a cold cache."""
     medium = storage.fsync_facts(data.parent)
-    run = replace(setting.planned, fsync_ms=FsyncTimes(**medium["fsync_ms"]), medium=Medium(**medium["medium"]))
+    run = replace(setting.planned, fsync_ms=FsyncTimes.of(medium["fsync_ms"]), medium=Medium.of(medium["medium"]))
     if setting.load.sql:
         run = replace(run, page_cache=PageCache(**storage.drop_cached(data)))
     return ClonedData(data, run)

@@ -1,17 +1,15 @@
 """Resolve the Lua script that a workload or dataset names: one of ours, one of the user's, or one of sysbench's."""
 
-import json
-import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from scripts import ROOT
 from scripts.lib.json_record import digest, file_sha256
 from scripts.measure.loadgen.script_options import tokens
 
-# The environment variable of all jobs that holds the paths of the scripts.
-PLACES_VARIABLE = "WORKLOAD_SCRIPTS"
+# Name in recipes -> path of the scripts outside the checkout that this job was given.
+_GIVEN: dict[str, str] = {}
 REQUIRED_MODULE = re.compile(r"""\brequire\s*\(?\s*["']([\w.-]+)["']""")
 CONTENT_MARK = "@"
 
@@ -51,21 +49,21 @@ def script_files(script: Path) -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
-def job_environment(scripts: Iterable[str]) -> dict[str, str]:
-    """Return the environment variable by which jobs find a study's scripts outside the checkout; empty without any."""
-    places = {recipe_name(script): str(outside_path(script).absolute()) for script in scripts}
-    return {PLACES_VARIABLE: json.dumps(places)} if places else {}
+def outside_scripts(scripts: Iterable[str]) -> dict[str, str]:
+    """Return name in recipes -> path of a study's scripts outside the checkout; jobs get them as an argument."""
+    return {recipe_name(script): str(outside_path(script).absolute()) for script in scripts}
+
+
+def find_outside_scripts(scripts: Mapping[str, str]) -> None:
+    """Let this process find the scripts of `outside_scripts`, and no other outside the checkout."""
+    _GIVEN.clear()
+    _GIVEN.update(scripts)
 
 
 def sysbench_environment() -> dict[str, str]:
     """Return the variable by which LuaJIT finds the modules beside a study's scripts; empty without such scripts."""
-    folders = dict.fromkeys(str(Path(place).parent) for place in _places().values())
+    folders = dict.fromkeys(str(Path(place).parent) for place in _GIVEN.values())
     return {"LUA_PATH": "".join(f"{folder}/?.lua;" for folder in folders) + ";"} if folders else {}
-
-
-def _places() -> dict[str, str]:
-    scripts: dict[str, str] = json.loads(os.environ.get(PLACES_VARIABLE, "{}"))
-    return scripts
 
 
 def declared_path(name: str) -> str | None:
@@ -75,10 +73,10 @@ def declared_path(name: str) -> str | None:
     """
     if CONTENT_MARK not in name:
         return None
-    place = _places().get(name)
+    place = _GIVEN.get(name)
     if place is None:
         raise ValueError(
-            f"script {name}: its place is unknown; expected it in {PLACES_VARIABLE}, which the workflow sets"
+            f"script {name}: its place is unknown; expected it in the argument `--scripts`, which the workflow gives"
         )
     if (now := recipe_name(place)) != name:
         raise ValueError(f"script {place}: is {now} by now, expected {name}: it was edited since the workflow started")

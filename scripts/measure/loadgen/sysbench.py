@@ -267,9 +267,9 @@ def asked_options(program: str, script: str) -> dict[str, str]:
 
 
 def _answer(argv: Sequence[str], script: str, environment: Mapping[str, str]) -> str:
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
     with (
-        kept.started(argv, cwd="/", env=environment, **streams) as answer,
+        kept.started(argv, env=environment, cwd=Path("/"), stdin=null, stdout=pipe, stderr=subprocess.STDOUT) as answer,
         watchdog(answer.end, ANSWERED_WITHIN_S) as late,
     ):
         assert answer.stdout is not None

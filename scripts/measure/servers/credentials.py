@@ -71,7 +71,7 @@ def _taken_out(prefixes: Iterable[str]) -> dict[str, str]:
     names = [name for prefix in dict.fromkeys(prefixes) for name in _variables(prefix)]
     if not (logins := {name: os.environ.pop(name) for name in names if name in os.environ}):
         return {}
-    return {HANDED_VARIABLE: handed.hand("logins", logins)}
+    return {HANDED_VARIABLE: handed.hand("logins", json.dumps(logins))}
 
 
 def _variables(prefix: str) -> list[str]:
@@ -138,7 +138,7 @@ def _handed(named: str) -> dict[str, str]:
     if not (memory := os.environ.get(HANDED_VARIABLE)):
         return {}
     try:
-        logins: dict[str, str] = handed.take(memory)
+        logins: dict[str, str] = json.loads(handed.take(memory))
         return logins
     except OSError as error:
         text = f"{named}: the process that holds the login cannot be asked ({memory}: {error.strerror})"

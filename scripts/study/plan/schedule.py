@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from scripts.lib.host.process_limits import read_processes
+from scripts.lib.host.machine_supplies import read_processes
 from scripts.lib.vocabulary import RELINKED
 from scripts.measure.engine.planned import PlannedArm, PlannedBlock, RunContext
 from scripts.study.plan import block_layout, precision_rule, relink_choice
@@ -27,7 +27,7 @@ class Schedule(PathLayout):
 
     @cached_property
     def _methods(self) -> Methods:
-        return Methods(self.plan, usable_mib(), read_processes(left=False)[1])
+        return Methods(self.plan, usable_mib(), read_processes(remaining=False)[1])
 
     def method(self, key: BlockKey) -> Method:
         """Return how a block is measured."""

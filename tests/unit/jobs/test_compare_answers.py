@@ -44,12 +44,12 @@ def answered(build, **changed):
     return copy.deepcopy({**made, **changed})
 
 
-def compared(tmp_path, given, expected):
+def compared(tmp_path, given, expected, may_fail=False):
     """Run the entry script's main on two files; returns the record."""
     for name, one in (("given", given), ("expected", expected)):
         server_answers.write_answers(tmp_path / f"{name}.json.gz", one)
     files = (tmp_path / "given.json.gz", tmp_path / "expected.json.gz", tmp_path / "check.json", tmp_path / "log")
-    compare_answers.main(*files)
+    compare_answers.main(*files, may_fail=may_fail)
     return json.loads((tmp_path / "check.json").read_text())
 
 
@@ -146,25 +146,18 @@ def test_answers_of_another_server_release_or_statements_are_not_compared(tmp_pa
     assert not (tmp_path / "check.json").exists()
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The folder of the check of a build that may fail."""
-    monkeypatch.setenv(outcome.MAY_FAIL, str(tmp_path))
-    return tmp_path
-
-
-def test_wrong_answers_of_a_build_that_may_fail_are_a_failed_check_with_the_story(folder):
+def test_wrong_answers_of_a_build_that_may_fail_are_a_failed_check_with_the_story(tmp_path):
     given, named = DIFFERENT["value"]
-    check = compared(folder, given, answered("baseline"))
+    check = compared(tmp_path, given, answered("baseline"), may_fail=True)
     assert (check["outcome"], check["answered_identically"], len(check["differences"])) == ("failed", 2, 1)
     assert named in check["reason"]
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["build", "reference"])
-def test_answers_that_were_never_given_fail_the_check(folder, place):
+def test_answers_that_were_never_given_fail_the_check(tmp_path, place):
     lost = {**{key: answered("pgo")[key] for key in ("server", "release", "build")}, **outcome.failure_facts("it died")}
     pair = [answered("pgo"), answered("baseline")]
     pair[place] = lost
-    check = compared(folder, *pair)
+    check = compared(tmp_path, *pair, may_fail=True)
     assert check["outcome"] == "failed"
     assert "it died" in check["reason"]

@@ -1,6 +1,5 @@
-"""The jobs that build relink what the environment names, and leave nothing of an earlier attempt."""
+"""The jobs that build relink as often as they are asked, and leave nothing of an earlier attempt."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -30,35 +29,24 @@ def base(compiler, tmp_path_factory):
     return made
 
 
-def relink(made):
+def relink(made, count):
     way = partial(by_linker, made.recipe.digest, made.calls, made.place)
-    relink_build(made.folder, made.recipe, made.identity, way)
+    relink_build(made.folder, count, made.recipe, made.identity, way)
 
 
-@pytest.fixture
-def wanted(monkeypatch):
-    def want(folder, count):
-        monkeypatch.setenv(kept_relinks.WANTED, json.dumps({str(folder): count}))
-
-    return want
-
-
-def test_build_is_relinked_as_often_as_it_is_wanted_and_not_unasked(base, wanted):
-    wanted(base.folder, 2)
-    relink(base)
+def test_build_is_relinked_as_often_as_it_is_wanted_and_not_unasked(base):
+    relink(base, 2)
     assert kept_relinks.read_relinks(base.folder).usable == [1, 2]
     shutil.rmtree(base.place.scratch)
-    wanted("results/builds/another", 2)
-    relink(base)
+    relink(base, 0)
     assert not (base.folder / kept_relinks.RECORD).exists()
     assert not (base.folder / kept_relinks.FOLDER).exists()
 
 
 @needs_bolt
-def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
+def test_bolted_build_has_relinks_of_its_input(base, tmp_path):
     shutil.rmtree(base.place.scratch, ignore_errors=True)
-    wanted(base.folder, 2)
-    relink(base)
+    relink(base, 2)
     tool = os.path.realpath(shutil.which("llvm-bolt-16"))
     commands = {"kind": "bolt", "bolt": tool, "merge_fdata": "true"}
     tools = {"name": "bolt-16", "version": "16", "commands": commands}
@@ -71,10 +59,9 @@ def test_bolted_build_has_relinks_of_its_input(base, wanted, tmp_path):
     json_record.write(counters.parent / "profile.json", {"files": 1, "counters_sha256": tree_sha256(counters)})
     made = tmp_path / "bolted"
     made.mkdir()
-    wanted(made, 2)
     bolt_server.main(
         recipe, base.folder / "identity.json", counters.parent / "profile.json",
-        made / "install", made / "identity.json", made / "facts.json", tmp_path / "log",
+        made / "install", made / "identity.json", made / "facts.json", tmp_path / "log", relinks=2,
     )  # fmt: skip
     assert kept_relinks.read_relinks(made).usable == [1, 2]
     assert json_record.read(kept_relinks.identity_of(made, 1))["build"] == "pgo_bolt"

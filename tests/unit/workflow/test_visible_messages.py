@@ -6,8 +6,8 @@ import pytest
 from snakemake.logging import DefaultFormatter
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from scripts.workflow.session import make_visible
 from scripts.workflow.snakemake_release import OtherSnakemake
-from scripts.workflow.visible_messages import make_visible
 
 ERROR = {
     "rule_name": "build_server", "jobid": 1, "rule_msg": None, "input": [], "output": [], "conda_env": None,

@@ -13,7 +13,7 @@ from scripts.lib.host.entry import become_entry_script
 from scripts.lib.host.process import CommandFailed
 
 REST_S = float(os.environ.get("STUB_REST_S", "0.03"))
-JSON = {"recipe", "sources", "place"}
+JSON = {"recipe", "sources", "place", "relinks", "may_fail", "scripts"}
 
 
 def begin() -> argparse.Namespace:
@@ -24,7 +24,7 @@ def begin() -> argparse.Namespace:
     found: dict[str, list[str]] = {}
     for word in sys.argv[1:]:
         if word.startswith("--"):
-            found[word.removeprefix("--")] = values = []
+            found[word.removeprefix("--").replace("-", "_")] = values = []
         else:
             values.append(word)
     options = {name: [_value(name, word) for word in words] for name, words in found.items()}

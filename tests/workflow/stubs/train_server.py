@@ -16,6 +16,6 @@ if __name__ == "__main__":
         json_record.write(job.profile, {**names, "trained": "a stub", "tool": None, **mark.to_json()})
 
     assert all(json_record.read(dataset)["server"] == job.recipe["server"] for dataset in job.datasets)
-    with outcome.as_result(job.profile.parent, give_up):
+    with outcome.as_result(job.profile.parent, job.may_fail, give_up):
         outcome.usable(BuildIdentity, job.identity)
         json_record.write(job.profile, {**others()["profiles"][0], **names})

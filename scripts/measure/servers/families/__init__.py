@@ -7,7 +7,6 @@ from scripts.measure.servers.families.mysql import MySQL
 from scripts.measure.servers.families.postgresql import PostgreSQL
 
 __all__ = ["FAMILIES", "Family", "names", "of", "products"]
-# A list instead of a search for modules: code_digest reads from imports what a rule depends on.
 FAMILIES: dict[str, Family] = {family.NAME: family for family in (MariaDB(), MySQL(), PostgreSQL())}
 
 

@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from scripts.build.sources.installed import Product
-from scripts.lib.host.process import run
+from scripts.lib.host.process import OtherUser, run
 from scripts.lib.recipe_models import CompileRecipe
 from scripts.measure.servers.endpoint import Endpoint
 from scripts.measure.servers.families.connection import Connection
@@ -24,7 +24,7 @@ from scripts.measure.servers.families.server_supplies import SupplyDemand
 # The release of an installed server, in a file of its install tree.
 RELEASE_FILE = "release.txt"
 # Popen's arguments `user`, `group` and `extra_groups`; empty for the user who runs the workflow.
-ServerUser = dict[str, Any]
+ServerUser = OtherUser
 # The account of a load generator on another host.
 CLIENT_USER = "pgobench"
 # Spellings of true and false that option files accept, besides YAML's own.

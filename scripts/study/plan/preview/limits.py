@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from scripts.lib.host import machine_facts, machine_supplies, storage
-from scripts.lib.host.process_limits import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
+from scripts.lib.host.machine_supplies import FILE_SYSTEM_ROOT, bounded, number_in, read_processes
 from scripts.lib.recipe_models import Scalar
 from scripts.lib.vocabulary import TURNS
 from scripts.measure.loadgen import processes

@@ -1,6 +1,7 @@
 """Flags of command lines that no recipe gave: named when they came from outside, and never otherwise."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +10,9 @@ from scripts.build.compilation.compiler_calls import CompilerCall, write_calls
 from scripts.jobs import prove_builds
 from scripts.lib import json_record
 from scripts.lib.build_records import BuildFacts, ForeignFlags
-from scripts.lib.host.cache import cache_path
 
-SOURCE = f"{cache_path()}/src/2f2929874ec31e9a/tree"
+CACHE = Path("/var/tmp/cache-of-a-user")
+SOURCE = f"{CACHE}/src/2f2929874ec31e9a/tree"
 # What PostgreSQL 15 gives every unit with gcc 12, from the calls of a build.
 OWN = [
     "-Wall",
@@ -26,6 +27,13 @@ OWN = [
 ]
 SEARCHED = [f"-I{SOURCE}/src/include", "-D_GNU_SOURCE"]
 CONFIGURED = [f"{SOURCE}/configure", "--prefix=/usr/local/pgsql", "--without-icu", "CC=/nowhere/cc"]
+
+
+@pytest.fixture(autouse=True)
+def cache_of_the_sources(monkeypatch):
+    monkeypatch.setattr(foreign_flags, "cache_path", lambda: CACHE)
+
+
 LINK = ["-Wl,--build-id=sha1", "-Wl,--trace", "-Wl,--trace"]
 
 

@@ -1,8 +1,6 @@
 """The relinks of a build as they are kept: which there are, which a repetition measures, and why none."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -79,13 +77,6 @@ def test_first_reason_is_named_when_all_are_refused(build):
     answered(build, relink(2, "mysqld died"))
     with pytest.raises(NotRelinked, match="every relink was refused, the first: its functions differ"):
         measured(build, 1)
-
-
-def test_number_of_relinks_comes_from_the_environment(monkeypatch):
-    assert kept_relinks.wanted(Path("results/builds/s/b")) == 0
-    monkeypatch.setenv(kept_relinks.WANTED, json.dumps({"results/builds/s/b": 5}))
-    assert kept_relinks.wanted(Path("results/builds/s/b")) == 5
-    assert kept_relinks.wanted(Path("results/builds/s/c")) == 0
 
 
 def install_of(build):

@@ -1,13 +1,11 @@
 """Relinking a real program: the same functions at other addresses, the same answers; and what refuses a relink."""
 
-import json
 import os
 import shutil
 import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -33,8 +31,7 @@ def answer(program):
 def relink(made, count=COUNT):
     json_record.write(made.folder / "identity.json", made.identity.to_json())
     way = partial(by_linker, made.recipe.digest, made.calls, made.place)
-    with mock.patch.dict(os.environ, {kept_relinks.WANTED: json.dumps({str(made.folder): count})}):
-        relink_build(made.folder, made.recipe, made.identity, way)
+    relink_build(made.folder, count, made.recipe, made.identity, way)
     return json_record.read(made.folder / kept_relinks.RECORD)
 
 

@@ -14,15 +14,7 @@ from rich.console import Console
 from scripts.build.compilation.toolchain import Toolchain
 from scripts.build.sources import debian
 from scripts.commands.doctor import __main__ as doctor
-from scripts.commands.doctor import (
-    background_load,
-    folder_checks,
-    memory_checks,
-    source_checks,
-    space_checks,
-    tool_checks,
-)
-from scripts.commands.doctor import machine_checks as doctor_machine
+from scripts.commands.doctor import folder_checks, load_checks, machine_checks, source_checks, tool_checks
 from scripts.commands.doctor.checkup import CheckResult, Machine, answer
 from scripts.commands.doctor.folder_checks import FolderSeen
 from scripts.commands.doctor.needs import Needs
@@ -78,13 +70,13 @@ def expect(found: CheckResult, state: str, *parts: str) -> None:
 @pytest.mark.parametrize(
     ("check", "files", "state", "parts"),
     [
-        (doctor_machine.boost, {}, "ok", ["cannot be set"]),
-        (doctor_machine.boost, {f"{CPU}/intel_pstate/no_turbo": "1"}, "ok", ["off"]),
-        (doctor_machine.boost, {f"{CPU}/intel_pstate/no_turbo": "0"}, "note", ["on", "echo 1 |", "no_turbo"]),
-        (doctor_machine.boost, {f"{CPU}/cpufreq/boost": "0"}, "ok", ["off"]),
-        (doctor_machine.boost, {f"{CPU}/cpufreq/boost": "1"}, "note", ["echo 0 |", "cpufreq/boost"]),
-        (doctor_machine.mitigations, {f"{CPU}/vulnerabilities/a": "Not affected"}, "ok", ["none"]),
-        (doctor_machine.mitigations, {f"{CPU}/vulnerabilities/meltdown": "Mitigation: PTI"}, "note", ["meltdown"]),
+        (machine_checks.boost, {}, "ok", ["cannot be set"]),
+        (machine_checks.boost, {f"{CPU}/intel_pstate/no_turbo": "1"}, "ok", ["off"]),
+        (machine_checks.boost, {f"{CPU}/intel_pstate/no_turbo": "0"}, "note", ["on", "echo 1 |", "no_turbo"]),
+        (machine_checks.boost, {f"{CPU}/cpufreq/boost": "0"}, "ok", ["off"]),
+        (machine_checks.boost, {f"{CPU}/cpufreq/boost": "1"}, "note", ["echo 0 |", "cpufreq/boost"]),
+        (machine_checks.mitigations, {f"{CPU}/vulnerabilities/a": "Not affected"}, "ok", ["none"]),
+        (machine_checks.mitigations, {f"{CPU}/vulnerabilities/meltdown": "Mitigation: PTI"}, "note", ["meltdown"]),
         (tool_checks.branch_records, {}, "ok", ["none here"]),
         (tool_checks.branch_records, {"sys/bus/event_source/devices/cpu/caps/branches": "32"}, "ok", ["32 branches"]),
     ],
@@ -96,46 +88,46 @@ def test_settings_in_proc_and_sys(tmp_path, check, files, state, parts):
 @pytest.mark.parametrize(
     ("finding", "state", "parts"),
     [
-        (doctor_machine.governor(None), "ok", ["none here"]),
-        (doctor_machine.precedence(0, "-10\n"), "ok", ["go before", "-10"]),
-        (doctor_machine.precedence(0, "nice: cannot set niceness: Permission denied\n0\n"), "note", ["limits.conf"]),
-        (doctor_machine.precedence(0, None), "note", ["may not", "as wide"]),
-        (doctor_machine.precedence(5, "-5\n"), "note", ["value of this shell, 5"]),
-        (doctor_machine.governor("performance"), "ok", []),
-        (doctor_machine.governor("powersave"), "warning", ["cpupower frequency-set -g performance"]),
-        (doctor_machine.huge_pages(None), "ok", []),
-        (doctor_machine.huge_pages("madvise"), "ok", ["madvise"]),
-        (doctor_machine.huge_pages("always"), "note", ["echo madvise"]),
-        (doctor_machine.siblings(None), "ok", ["not known"]),
-        (doctor_machine.siblings(False), "ok", ["off"]),
-        (doctor_machine.siblings(True), "note", ["smt/control"]),
-        (doctor_machine.virtual(None), "ok", []),
-        (doctor_machine.virtual("kvm"), "note", ["kvm", "steal"]),
-        (doctor_machine.container(None), "ok", []),
-        (doctor_machine.container("docker"), "note", ["docker"]),
-        (doctor_machine.quota(None, 8), "ok", ["none"]),
-        (doctor_machine.quota(8.0, 8), "ok", ["8.0"]),
-        (doctor_machine.quota(2.0, 8), "note", ["2.0 of 8 CPUs", "only as many"]),
-        (doctor_machine.quota(1.5, 8), "warning", ["1.5 of 8 CPUs", "--cpuset-cpus"]),
-        (doctor_machine.clock(0), "ok", ["in step"]),
-        (doctor_machine.clock(-1), "ok", ["not known"]),
-        (doctor_machine.clock(5), "note", ["set-ntp"]),
-        (doctor_machine.placement(TWO_CPUS, ALONE), "ok", ["server CPU 0, load generator 1"]),
-        (doctor_machine.placement(replace(TWO_CPUS, quota=1.0), ALONE), "warning", ["only one CPU", "quota of 1.0"]),
-        (doctor_machine.placement(TWO_CPUS, {"placement": BEYOND}), "problem", ["placement.client: CPU 4 is not"]),
+        (machine_checks.governor(None), "ok", ["none here"]),
+        (machine_checks.precedence(0, "-10\n"), "ok", ["go before", "-10"]),
+        (machine_checks.precedence(0, "nice: cannot set niceness: Permission denied\n0\n"), "note", ["limits.conf"]),
+        (machine_checks.precedence(0, None), "note", ["may not", "as wide"]),
+        (machine_checks.precedence(5, "-5\n"), "note", ["value of this shell, 5"]),
+        (machine_checks.governor("performance"), "ok", []),
+        (machine_checks.governor("powersave"), "warning", ["cpupower frequency-set -g performance"]),
+        (machine_checks.huge_pages(None), "ok", []),
+        (machine_checks.huge_pages("madvise"), "ok", ["madvise"]),
+        (machine_checks.huge_pages("always"), "note", ["echo madvise"]),
+        (machine_checks.siblings(None), "ok", ["not known"]),
+        (machine_checks.siblings(False), "ok", ["off"]),
+        (machine_checks.siblings(True), "note", ["smt/control"]),
+        (machine_checks.virtual(None), "ok", []),
+        (machine_checks.virtual("kvm"), "note", ["kvm", "steal"]),
+        (machine_checks.container(None), "ok", []),
+        (machine_checks.container("docker"), "note", ["docker"]),
+        (machine_checks.quota(None, 8), "ok", ["none"]),
+        (machine_checks.quota(8.0, 8), "ok", ["8.0"]),
+        (machine_checks.quota(2.0, 8), "note", ["2.0 of 8 CPUs", "only as many"]),
+        (machine_checks.quota(1.5, 8), "warning", ["1.5 of 8 CPUs", "--cpuset-cpus"]),
+        (machine_checks.clock(0), "ok", ["in step"]),
+        (machine_checks.clock(-1), "ok", ["not known"]),
+        (machine_checks.clock(5), "note", ["set-ntp"]),
+        (machine_checks.placement(TWO_CPUS, ALONE), "ok", ["server CPU 0, load generator 1"]),
+        (machine_checks.placement(replace(TWO_CPUS, quota=1.0), ALONE), "warning", ["only one CPU", "quota of 1.0"]),
+        (machine_checks.placement(TWO_CPUS, {"placement": BEYOND}), "problem", ["placement.client: CPU 4 is not"]),
         (
-            doctor_machine.placement(TWO_CPUS, {"placement": BEYOND, "client": {"ssh": "far"}}),
+            machine_checks.placement(TWO_CPUS, {"placement": BEYOND, "client": {"ssh": "far"}}),
             "ok",
             ["CPU 0: ", "is on far"],
         ),
         (folder_checks.server_user(1000, False), "ok", ["1000"]),
         (folder_checks.server_user(0, True), "ok", ["nobody"]),
         (folder_checks.server_user(0, False), "problem", ["useradd"]),
-        (memory_checks.swap(0.0), "ok", []),
-        (memory_checks.swap(12.0), "warning", ["12 MiB", "swapoff"]),
-        (memory_checks.locked_memory(-1), "ok", ["no limit"]),
-        (memory_checks.locked_memory(8192 * 1024), "ok", ["8192 KiB"]),
-        (memory_checks.locked_memory(64 * 1024), "note", ["64 KiB", "ulimit -l 512"]),
+        (load_checks.swap(0.0), "ok", []),
+        (load_checks.swap(12.0), "warning", ["12 MiB", "swapoff"]),
+        (load_checks.locked_memory(-1), "ok", ["no limit"]),
+        (load_checks.locked_memory(8192 * 1024), "ok", ["8192 KiB"]),
+        (load_checks.locked_memory(64 * 1024), "note", ["64 KiB", "ulimit -l 512"]),
     ],
 )
 def test_facts_about_the_machine(finding, state, parts):
@@ -153,7 +145,7 @@ def test_facts_about_the_machine(finding, state, parts):
 )
 def test_slow_clock_sources_are_told_with_a_better_one(tmp_path, source, available, state, change):
     expect(
-        doctor_machine.clocksource(source, machine(tmp_path, {f"{CLOCK}/available_clocksource": available})),
+        machine_checks.clocksource(source, machine(tmp_path, {f"{CLOCK}/available_clocksource": available})),
         state,
         change,
     )
@@ -165,7 +157,7 @@ def test_slow_clock_sources_are_told_with_a_better_one(tmp_path, source, availab
 )
 def test_two_kinds_of_cores_are_told(tmp_path, khz, found):
     files = {f"{CPU}/cpu{number}/cpufreq/cpuinfo_max_freq": str(each) for number, each in enumerate(khz)}
-    findings = list(doctor_machine.rates(machine(tmp_path, files)))
+    findings = list(machine_checks.rates(machine(tmp_path, files)))
     assert len(findings) == found
     for each in findings:
         expect(each, "warning", "5.0 GHz", "3.8 GHz")
@@ -176,7 +168,7 @@ def test_two_kinds_of_cores_are_told(tmp_path, khz, found):
 )
 def test_numa_balancing_matters_with_two_nodes(tmp_path, nodes, setting, state):
     files = {} if setting is None else {"proc/sys/kernel/numa_balancing": setting}
-    expect(doctor_machine.balancing(machine(tmp_path, files), nodes), state, f"{nodes} node")
+    expect(machine_checks.balancing(machine(tmp_path, files), nodes), state, f"{nodes} node")
 
 
 @pytest.mark.parametrize(
@@ -184,9 +176,9 @@ def test_numa_balancing_matters_with_two_nodes(tmp_path, nodes, setting, state):
     [("others", "other load", "others"), ("steal", "steal", "steal"), ("iowait", "disks", "iowait")],
 )
 def test_load_is_judged_by_the_limits_of_runs(code, name, field):
-    limit, quiet = THRESHOLDS[code].threshold, background_load.BackgroundLoad(0.0, 0.0, 0.0, (("cc1", 77, 0.9),))
+    limit, quiet = THRESHOLDS[code].threshold, load_checks.BackgroundLoad(0.0, 0.0, 0.0, (("cc1", 77, 0.9),))
     for share, state in ((limit, "ok"), (limit + 0.01, "warning")):
-        findings = {each.name: each for each in background_load.check_load(replace(quiet, **{field: share}))}
+        findings = {each.name: each for each in load_checks.check_load(replace(quiet, **{field: share}))}
         assert findings["other load"].fact.endswith("of all CPU time: cc1 (77) 90% of a CPU")
         expect(findings.pop(name), state)
         assert {each.state for each in findings.values()} == {"ok"}
@@ -194,7 +186,7 @@ def test_load_is_judged_by_the_limits_of_runs(code, name, field):
 
 def test_shares_leave_our_own_time_out():
     before, after = CpuTimes(10, 10, 0, 0, 0, 100), CpuTimes(12, 10.5, 0.5, 0.4, 0.2, 104.4)
-    found = background_load.load_between(before, after, 1.0, (("a", 1, 0.5), ("b", 2, 0.001)))
+    found = load_checks.load_between(before, after, 1.0, (("a", 1, 0.5), ("b", 2, 0.001)))
     assert (found.others, found.steal, found.iowait) == pytest.approx((2 / 8, 0.4 / 8, 0.2 / 8))
     assert found.busiest == (("a", 1, 0.5),)
 
@@ -202,7 +194,7 @@ def test_shares_leave_our_own_time_out():
 def test_busy_process_is_seen():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinner:
         try:
-            found = background_load.measure_load(0.5)
+            found = load_checks.measure_load(0.5)
         finally:
             spinner.kill()
     assert found.others > 0
@@ -216,19 +208,19 @@ def test_limits_are_those_of_the_plan(monkeypatch, tmp_path):
         MachineLimit("disk of results: full", "make room", certain=True),
         MachineLimit("memory: scarce", "lower it", certain=False),
     ]
-    monkeypatch.setattr(space_checks.limits, "find_limits", lambda *_: hit)
-    full, scarce = space_checks.check_limits(needs(), Machine())
+    monkeypatch.setattr(folder_checks.limits, "find_limits", lambda *_: hit)
+    full, scarce = folder_checks.check_limits(needs(), Machine())
     expect(full, "problem", "disk of results: full", "make room")
     expect(scarce, "warning", "memory: scarce", "lower it")
-    monkeypatch.setattr(space_checks.limits, "find_limits", lambda *_: [])
-    (fits,) = space_checks.check_limits(needs(), Machine())
+    monkeypatch.setattr(folder_checks.limits, "find_limits", lambda *_: [])
+    (fits,) = folder_checks.check_limits(needs(), Machine())
     expect(fits, "ok", "in results", "it fits")
 
 
 def test_room_without_the_tools_is_not_estimated(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    (unknown,) = space_checks.check_limits(needs(), Machine())
+    (unknown,) = folder_checks.check_limits(needs(), Machine())
     expect(unknown, "note", "not estimated", "gcc-12", "make setup")
 
 
@@ -252,7 +244,7 @@ def test_memory_limit_is_the_smallest_of_own_cgroup_and_those_above(tmp_path, fi
     root = machine(tmp_path, cgroup | {"proc/self/cgroup": "0::/a", "proc/meminfo": "MemTotal: 8388608 kB"}).root
     assert read_memory_limit_mib(root) == limit_mib
     known_mib = {"MemAvailable": 1024, "MemTotal": 8192}
-    assert ("cgroup" in memory_checks.memory_text(known_mib, read_memory_limit_mib(root))) == (limit_mib is not None)
+    assert ("cgroup" in load_checks.memory_text(known_mib, read_memory_limit_mib(root))) == (limit_mib is not None)
 
 
 def test_memory_limit_is_none_where_neither_limit_nor_memory_is_known(tmp_path):
@@ -544,7 +536,7 @@ def quick(monkeypatch, tmp_path):
 
     def with_findings(*findings: CheckResult) -> tuple[bool, str]:
         monkeypatch.setattr(locks, "lock_directory", lambda: tmp_path)
-        monkeypatch.setattr(background_load, "measure_load", lambda: None)
+        monkeypatch.setattr(load_checks, "measure_load", lambda: None)
         monkeypatch.setattr(doctor, "to_build", lambda _needs, _machine: iter(findings[:1]))
         monkeypatch.setattr(doctor, "to_measure", lambda _needs, _machine, _seen: iter(findings[1:]))
         file = tmp_path / "study.yaml"

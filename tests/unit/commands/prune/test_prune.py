@@ -52,8 +52,6 @@ def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cache").mkdir()
     (tmp_path / "locks").mkdir()
-    monkeypatch.setattr(workplace, "cache_directory", lambda: tmp_path / "cache")
-    # The ledgers of living jobs are there: a test without their locks would end these jobs.
     monkeypatch.setattr(cache, "cache_path", lambda: tmp_path / "cache")
     monkeypatch.setattr(locks, "lock_directory", lambda: tmp_path / "locks")
     # A held lock ends with its process only; it is tested by itself.

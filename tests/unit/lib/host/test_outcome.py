@@ -30,9 +30,8 @@ FULL = "as: x.o: No space left on device"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path):
     """The folder of a build that may fail."""
-    monkeypatch.setenv(outcome.MAY_FAIL, f"elsewhere\n{tmp_path / 'fragile'}")
     (tmp_path / "fragile").mkdir()
     return tmp_path / "fragile"
 
@@ -51,9 +50,9 @@ def fails(file, **changed):
     return file
 
 
-def kept(folder, error, *kinds):
+def kept(folder, error, *kinds, may_fail=True):
     reasons = []
-    with outcome.as_result(folder, lambda mark: reasons.append(mark.reason), *kinds):
+    with outcome.as_result(folder, may_fail, lambda mark: reasons.append(mark.reason), *kinds):
         raise error
     return reasons
 
@@ -87,7 +86,7 @@ def test_failure_of_the_host_or_of_us_is_raised_though_the_build_may_fail(folder
 
 def test_failure_of_what_must_not_fail_is_raised(folder):
     with pytest.raises(CommandFailed):
-        kept(folder.parent / "strict", CommandFailed("no such flag"), CommandFailed)
+        kept(folder.parent / "strict", CommandFailed("no such flag"), CommandFailed, may_fail=False)
 
 
 def test_record_of_a_failure_is_refused_with_the_folder_to_remove(tmp_path):
@@ -102,7 +101,7 @@ def built(folder, monkeypatch, error):
     files = {"install": "install", "headers": "headers", "calls": "calls.json.gz", "identity": "identity.json",
              "facts": "facts.json"}  # fmt: skip
     out = {name: folder / file for name, file in files.items()}
-    build_server.main(RECIPE, folder.parent / "source.json", None, 2, folder / "log", **out)
+    build_server.main(RECIPE, folder.parent / "source.json", None, 2, folder / "log", may_fail=True, **out)
     return out
 
 
@@ -127,20 +126,19 @@ def test_profile_of_a_stage_that_failed_fails_likewise(folder, monkeypatch):
     identity = fails(folder.parent / "identity.json")
     monkeypatch.setattr(toolchain, "find", lambda *_: None)
     outputs = (folder / "counters", folder / "profile.json", folder / "log")
-    train_server.main(TRAINED, identity, [], *outputs)
+    train_server.main(TRAINED, identity, [], *outputs, {}, may_fail=True)
     profile = json_record.read(folder / "profile.json")
     assert (profile["outcome"], profile["training"], profile["trained"]) == ("failed", "mixed", "instrumented_gcc-12")
     assert "no such flag at all" in profile["reason"]
     assert list((folder / "counters").iterdir()) == []
-    monkeypatch.delenv(outcome.MAY_FAIL)
     with pytest.raises(outcome.Refused, match="remove this folder to try it again"):
-        train_server.main(TRAINED, identity, [], *outputs)
+        train_server.main(TRAINED, identity, [], *outputs, {})
 
 
 def trained(folder, monkeypatch, error):
     monkeypatch.setattr(train_server, "train", failing(error))
     outputs = (folder / "counters", folder / "profile.json", folder / "log")
-    train_server.main(TRAINED, folder.parent / "identity.json", [], *outputs)
+    train_server.main(TRAINED, folder.parent / "identity.json", [], *outputs, {}, may_fail=True)
 
 
 def test_training_whose_sysbench_failed_is_kept_and_one_whose_sysbench_was_killed_is_made_again(folder, monkeypatch):
@@ -154,7 +152,7 @@ def test_training_whose_sysbench_failed_is_kept_and_one_whose_sysbench_was_kille
 def test_audit_of_a_build_that_failed_says_so(folder):
     identity = fails(folder / "identity.json")
     nothing = folder / "nothing"
-    audit_build.main(RECIPE, nothing, identity, nothing, nothing, folder / "audit.json", folder / "log")
+    audit_build.main(RECIPE, nothing, identity, nothing, nothing, folder / "audit.json", folder / "log", may_fail=True)
     assert json_record.read(folder / "audit.json")["outcome"] == "failed"
 
 
@@ -164,11 +162,10 @@ def test_audit_under_its_threshold_is_kept_with_its_figures(folder, monkeypatch)
     monkeypatch.setattr(audit_build, "judge", lambda *_: Audit.of(counts))
     json_record.write(folder / "identity.json", {"server": "tiny", "build": "fragile"})
     files = [folder / name for name in ("calls", "identity.json", "profile", "other", "audit.json", "log")]
-    audit_build.main(RECIPE, *files)
+    audit_build.main(RECIPE, *files, may_fail=True)
     audit = json_record.read(folder / "audit.json")
     assert (audit["outcome"], audit["matched_share"]) == ("failed", 0.5)
     assert "50.0%, expected 99% or more" in audit["reason"]
-    monkeypatch.delenv(outcome.MAY_FAIL)
     with pytest.raises(ValueError, match="expected 99% or more"):
         audit_build.main(RECIPE, *files)
 
@@ -197,7 +194,7 @@ def test_arm_of_a_build_that_failed_is_a_failed_run_at_once_and_takes_no_host(tm
     about = {"folder": str(block.parent), "workload": "oltp", "clients": 8, "repetition": 1, "seed": "1"}
     how = PlannedBlock(**about, method=method, turns=["fragile"], arms=[arm])
     planned.write(tmp_path / "plan.json", [], [how.facts()], None)
-    measure_block.main(tmp_path / "plan.json", block, tmp_path / "logs" / "log")
+    measure_block.main(tmp_path / "plan.json", block, {}, tmp_path / "logs" / "log")
     facts = json_record.read(block.with_name("fragile.json"))
     assert facts["outcome"] == "failed"
     assert facts["reason"] == f"build fragile failed, see {tmp_path / which}.json: no such flag at all"

@@ -29,6 +29,13 @@ def uses(script):
     }
 
 
+@pytest.fixture
+def told():
+    """A function that lets this process find the scripts of a study, as a job does that gets them as an argument."""
+    yield lambda study: loadgen_lua.find_outside_scripts(loadgen_lua.outside_scripts(study.outside_scripts.values()))
+    loadgen_lua.find_outside_scripts({})
+
+
 def made_of(script):
     """Return the paths of the runs and datasets of a study with a script, as they are now."""
     made = paths(**uses(script))
@@ -64,10 +71,9 @@ def test_path_below_home_is_found(script, monkeypatch):
     )
 
 
-def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
+def test_job_finds_the_script_and_sysbench_its_modules(script, told):
     study = plan(**uses(script)).study
-    for name, value in loadgen_lua.job_environment(study.outside_scripts.values()).items():
-        monkeypatch.setenv(name, value)
+    told(study)
     found = script_path(plan(**uses(script)).loads.workload("tpcc").script)
     assert found == str(script)
     assert options_of(read_capabilities(), found)["scale"] == "=N"
@@ -75,21 +81,20 @@ def test_job_finds_the_script_and_sysbench_its_modules(script, monkeypatch):
         assert b"--scale=N" in sysbench.stdout.read()
 
 
-def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(script, monkeypatch):
+def test_job_refuses_a_script_that_was_edited_since_or_that_nobody_told_of(script, told):
     study = plan(**uses(script)).study
     name = plan(**uses(script)).loads.workload("tpcc").script
     with pytest.raises(ValueError, match=f"script {name}: its place is unknown"):
         script_path(name)
-    for key, value in loadgen_lua.job_environment(study.outside_scripts.values()).items():
-        monkeypatch.setenv(key, value)
+    told(study)
     script.write_text(script.read_text() + "-- edited\n")
     with pytest.raises(ValueError, match=r"tpcc_like\.lua: is tpcc_like\.lua@\w{12} by now, expected"):
         script_path(name)
 
 
-def test_study_without_such_scripts_needs_no_environment(monkeypatch):
+def test_study_without_such_scripts_changes_no_environment(monkeypatch):
     study = plan().study
-    assert loadgen_lua.job_environment(study.outside_scripts.values()) == {}
+    assert loadgen_lua.outside_scripts(study.outside_scripts.values()) == {}
     monkeypatch.setenv("LUA_PATH", "/users/?.lua")
     assert loadgen_lua.sysbench_environment() == {}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.lib.host import process_limits
+from scripts.lib.host import machine_supplies
 from scripts.lib.host.storage import FileSystem, can_reflink
 from scripts.study.config.declared_servers import ServerDeclaration
 from scripts.study.plan.preview import limits
@@ -222,7 +222,7 @@ def test_limit_on_processes_is_read_of_both_cgroup_versions(tmp_path, own, files
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert process_limits.read_pids(tmp_path) == left
+    assert machine_supplies.read_pids(tmp_path) == left
 
 
 def test_headroom_of_this_machine_and_of_a_container_is_read(tmp_path):
@@ -235,11 +235,11 @@ def test_headroom_of_this_machine_and_of_a_container_is_read(tmp_path):
     (own / "pids.max").write_text("max\n")
     (own.parent / "pids.max").write_text("300\n")
     (own.parent / "pids.current").write_text("100\n")
-    assert process_limits.read_pids(tmp_path) == 200
-    assert process_limits.read_pids(tmp_path, left=False) == 300
+    assert machine_supplies.read_pids(tmp_path) == 200
+    assert machine_supplies.read_pids(tmp_path, remaining=False) == 300
     kernel = tmp_path / "proc/sys/kernel"
     kernel.mkdir(parents=True)
     (kernel / "threads-max").write_text("150\n")
-    assert process_limits.read_processes(tmp_path) == ("kernel.threads-max", 150)
+    assert machine_supplies.read_processes(tmp_path) == ("kernel.threads-max", 150)
     (kernel / "pid_max").write_text("90\n")
-    assert process_limits.read_processes(tmp_path) == ("kernel.pid_max", 90)
+    assert machine_supplies.read_processes(tmp_path) == ("kernel.pid_max", 90)
