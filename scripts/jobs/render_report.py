@@ -3,17 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs, TrainedProfile
+from scripts.lib.build_records import Audit, BuildFacts, Check, DatasetFacts, Proofs, SourceFacts, TrainedProfile
 from scripts.lib.host import entry
-from scripts.lib.json_record import RecordPart, read, read_part, write_text
+from scripts.lib.json_record import RecordPart, read_part, write_text
 from scripts.lib.resolved_study import read_study
 from scripts.measure.engine.run_record import Run, read_diagnosis
 from scripts.report.analysis import dictionary
 from scripts.report.analysis.run_tables import LARGE, listed, read_csv, read_records
+from scripts.report.page.evidence import Evidence
 from scripts.report.page.figures.naming import figure_names
 from scripts.report.page.render import render_markdown, render_page
 from scripts.report.page.runs_section import MOST_UNFOLDED
-from scripts.report.page.study_report import Evidence, StudyReport
+from scripts.report.page.study_report import StudyReport
 
 # Kinds of records beside those of runs.
 RECORDS = ("facts", "audits", "checks", "proofs", "profiles", "sources", "datasets", "diagnoses")
@@ -55,8 +56,8 @@ def main(
         checks=_parts(Check, files["checks"]),
         proofs=_parts(Proofs, files["proofs"]),
         profiles=_parts(TrainedProfile, files["profiles"]),
-        sources=list(map(read, files["sources"])),
-        datasets=list(map(read, files["datasets"])),
+        sources=_parts(SourceFacts, files["sources"]),
+        datasets=_parts(DatasetFacts, files["datasets"]),
         diagnoses=list(map(read_diagnosis, files["diagnoses"])),
         figures=_read_figures(figures, figure_names(declared, len(tables_by_name["factors"]) > 0)),
         folder=output.parent,

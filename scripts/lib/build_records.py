@@ -380,3 +380,39 @@ class Proofs(BuildPart):
 
     proofs: list[Proof] = field(default_factory=list)
     foreign_flags: list[JudgedFlags] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts(Part):
+    """The record of a dataset: what filled its tables, their size in the snapshot, and the seconds that took."""
+
+    dataset: str = ""
+    server: str = ""
+    tables: int | None = None
+    rows: int | None = None
+    script: str | None = None
+    options: dict[str, str | int | float | bool] = field(default_factory=dict)
+    fresh: bool = False
+    load_s: float | None = None
+    bytes: int | None = None
+    snapshot_sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedFile(Part):
+    """A file that a source tree was made from."""
+
+    name: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts(Part):
+    """The record of a source tree, as far as the page names it."""
+
+    server: str = ""
+    product: str | None = None
+    release: str | None = None
+    origin: str | None = None
+    tree_sha256: str | None = None
+    files: list[FetchedFile] = field(default_factory=list)

@@ -3,11 +3,10 @@
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
-from scripts.lib.build_records import BuildFacts, TrainedProfile, TrainingRun, sound
+from scripts.lib.build_records import BuildFacts, DatasetFacts, TrainedProfile, TrainingRun, sound
 from scripts.lib.json_record import Json
 from scripts.lib.resolved_study import ResolvedBuild, ResolvedStudy
 from scripts.lib.vocabulary import CONTROLS
@@ -27,8 +26,6 @@ from scripts.report.page.document import (
     table_row,
     word_heads,
 )
-
-Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def _server_blocks(server: "ServerBuilds", is_named: bool) -> Iterator[PageBlock
 
 
 def cost_section(study: ResolvedStudy, cells: pd.DataFrame, facts: list[BuildFacts], profiles: list[TrainedProfile],
-                 datasets: list[Facts]) -> Section | None:  # fmt: skip
+                 datasets: list[DatasetFacts]) -> Section | None:  # fmt: skip
     """Return the time and the bytes that builds, profiles and datasets took; None where none was made."""
     if not (rows := cost_rows(facts, profiles, datasets)):
         return None
@@ -261,16 +258,18 @@ COST_HEAD = ("what", "how", "time", "CPU time", "largest process, MiB", ".text",
 INSTRUMENTED = "instrumented"
 
 
-def cost_rows(facts: list[BuildFacts], profiles: list[TrainedProfile], datasets: list[Facts]) -> list[tuple[str, ...]]:
+def cost_rows(
+    facts: list[BuildFacts], profiles: list[TrainedProfile], datasets: list[DatasetFacts]
+) -> list[tuple[str, ...]]:
     """Return one row per build, training and dataset with the fields of COST_HEAD, and one for their sum."""
     builds, trained = sound(facts), sound(profiles)
     rows = [*map(_build_cost, builds), *map(_training_cost, trained), *map(_dataset_cost, datasets)]
     if not rows:
         return []
     time_s = _sum_known(*(build.wall_s for build in builds), *(profile.wall_s for profile in trained),
-                  *(data.get("load_s") for data in datasets))  # fmt: skip
+                  *(data.load_s for data in datasets))  # fmt: skip
     cpu_s = _sum_known(*(build.cpu_s for build in builds))
-    disk = _sum_known(*(build.install_bytes for build in builds), *(data.get("bytes") for data in datasets))
+    disk = _sum_known(*(build.install_bytes for build in builds), *(data.bytes for data in datasets))
     return [*rows, ("all of these", "", duration(time_s), duration(cpu_s), "", "", "", size(disk))]
 
 
@@ -297,10 +296,10 @@ def _training_cost(profile: TrainedProfile) -> tuple[str, ...]:
     return (what, f"runs {profile.trained or INSTRUMENTED}", duration(profile.wall_s), *[NOTHING] * 5)
 
 
-def _dataset_cost(data: Facts) -> tuple[str, ...]:
-    what = f"dataset {data['dataset']} of {data['server']}"
-    how = "initialised; loaded in every run" if data.get("fresh") else "loaded once"
-    return (what, how, duration(data.get("load_s")), *[NOTHING] * 4, size(data.get("bytes")))
+def _dataset_cost(data: DatasetFacts) -> tuple[str, ...]:
+    what = f"dataset {data.dataset} of {data.server}"
+    how = "initialised; loaded in every run" if data.fresh else "loaded once"
+    return (what, how, duration(data.load_s), *[NOTHING] * 4, size(data.bytes))
 
 
 def layout_sentences(facts: list[BuildFacts]) -> list[str]:

@@ -188,15 +188,12 @@ def _counted(
     title: str, cell: DiagnosedCell, counts: Callable[[Samples], Counter[str]], note: str = "", *, folded: bool = False
 ) -> Fold:
     samples = cell.samples
-    most: dict[str, float] = {}
-    for profile in samples.values():
-        for name, number in counts(profile).items():
-            amount = profile.microseconds(number) if not math.isnan(profile.cpu_us) else profile.share(number)
-            most[name] = max(most.get(name, 0.0), amount)
-    rows = [
-        table_row(name, *(_time(cell, variant, name, counts) for variant in samples))
-        for name in sorted(most, key=lambda name: -most[name])[:MOST_ROWS]
-    ]
+    most = _largest(
+        (name, profile.share(number) if math.isnan(profile.cpu_us) else profile.microseconds(number))
+        for profile in samples.values()
+        for name, number in counts(profile).items()
+    )
+    rows = [table_row(name, *(_time(cell, variant, name, counts) for variant in samples)) for name in most]
     return _fold(title, variant_heads(samples), rows, note, folded=folded)
 
 

@@ -24,6 +24,8 @@ from scripts.report.page.document import Cell, Fold, Head, Heading, PageBlock, P
 
 WINDOW = {"context_switches": "context switches", "read_bytes": "bytes read", "write_bytes": "bytes written"}
 COMMITS, SHARE = "commits", " per transaction"
+# Variant, workload, clients, name of the quantity.
+QuantityKey = tuple[str, str, int, str]
 PLACES = (*word_heads("variant"), Head("clients"))
 
 
@@ -121,7 +123,7 @@ def _of_call(run: Run) -> Iterator[Row]:
 
 def _ratios(
     study: ResolvedStudy, runs: pd.DataFrame, amounts: pd.DataFrame, names: Sequence[str]
-) -> dict[tuple, ReferenceRatio]:
+) -> dict[QuantityKey, ReferenceRatio]:
     """Return (variant, workload, clients, name) -> value and interval over blocks; values of 0 have no ratio."""
     shares = (amounts["amount"] / amounts["per"]).groupby([amounts["place"], amounts["name"]]).first().unstack()
     # Some quantities have the name of a column of runs.csv, which holds the sum and not the share.
@@ -145,8 +147,8 @@ def _effort(
     study: ResolvedStudy,
     workload: str,
     names: Mapping[str, str],
-    values: Mapping[tuple, float],
-    ratios: Mapping[tuple, ReferenceRatio],
+    values: Mapping[QuantityKey, float],
+    ratios: Mapping[QuantityKey, ReferenceRatio],
 ) -> Effort:
     cells = [(name, workload, clients) for clients in study.clients for name in study.variants]
     measured = [name for name in names if any((*cell, name) in values for cell in cells)]
@@ -166,7 +168,7 @@ def _effort(
     return Effort(workload, Table(heads, rows, style="values wrapped"), none)
 
 
-def _field(key: tuple, values: Mapping[tuple, float], ratios: Mapping[tuple, ReferenceRatio]) -> Cell:
+def _field(key: QuantityKey, values: Mapping[QuantityKey, float], ratios: Mapping[QuantityKey, ReferenceRatio]) -> Cell:
     value, of_reference = values.get(key), ratios.get(key)
     if missing(value):
         return Cell(NOTHING, (), "hole")

@@ -189,7 +189,7 @@ CHANGE_BUFFER_HEAD = (
 
 def change_buffer_rows(study: ResolvedStudy, records: Iterable[Run]) -> list[tuple[str, ...]]:
     """Return the fields of CHANGE_BUFFER_HEAD per cell, means over ok runs; nothing if no run used the buffer."""
-    cells: dict[tuple, list[Counters]] = defaultdict(list)
+    cells: dict[tuple[str | int | None, ...], list[Counters]] = defaultdict(list)
     for run in records:
         if run.outcome == "ok" and f"{CHANGE_BUFFER_PREFIX}merges" in run.counters:
             cells[run.cell].append(run.counters)
@@ -304,7 +304,9 @@ def engine_fold(study: ResolvedStudy, records: list[Run]) -> Fold | None:
     runs = ((name, first_ok(records, variant=name)) for name in study.variants)
     folds = [
         Fold(
-            Markup('{} <span class="quiet">({})</span>').format(name, _run_text(run)),
+            Markup('{} <span class="quiet">({}, {} clients, repetition {})</span>').format(
+                name, run.workload, run.clients, run.repetition
+            ),
             (
                 Verbatim(run.engine_report.before or "", "before the measuring call"),
                 Verbatim(run.engine_report.after or "", "after it"),
@@ -314,7 +316,3 @@ def engine_fold(study: ResolvedStudy, records: list[Run]) -> Fold | None:
         if run and run.engine_report
     ]
     return Fold("The storage engine's own report, by variant", folds, id="engine") if folds else None
-
-
-def _run_text(run: Run) -> str:
-    return f"{run.workload}, {run.clients} clients, repetition {run.repetition}"

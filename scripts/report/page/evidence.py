@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from scripts.lib.build_records import Audit, BuildFacts, Check, Proofs, TrainedProfile
+from scripts.lib.build_records import Audit, BuildFacts, Check, DatasetFacts, Proofs, SourceFacts, TrainedProfile
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.wording import duration, plural
 from scripts.measure.engine.run_record import Diagnosis, Run
@@ -25,8 +24,6 @@ from scripts.report.page import (
 from scripts.report.page.results import Results
 from scripts.report.page.study_answer import ESTABLISHED, JudgedExpectation, RatioRow, StudyAnswer
 from scripts.report.page.verdict import study_answer
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,8 @@ class Evidence:
     checks: list[Check]
     proofs: list[Proofs]
     profiles: list[TrainedProfile]
-    sources: list[Record]
-    datasets: list[Record]
+    sources: list[SourceFacts]
+    datasets: list[DatasetFacts]
     diagnoses: list[Diagnosis]
     figures: dict[str, str]
     folder: Path

@@ -317,7 +317,7 @@ def _rise_and_bounds(rises: pd.Series) -> tuple[float, float, float]:
     return mean, low, high
 
 
-def _rising_line(cell: tuple, *logs: float) -> str:
+def _rising_line(cell: tuple[str, int], *logs: float) -> str:
     middle, low, high = map(np.exp, logs)
     where = f"{cell[0]}, {plural(int(cell[1]), 'client')}"
     return f"{where}: throughput still rose, second half over first {ratio(middle)} ({interval(low, high)})"

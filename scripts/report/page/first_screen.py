@@ -7,9 +7,8 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
+from scripts.lib.build_records import DatasetFacts, SourceFacts
 from scripts.lib.failure_reasons import alike
-from scripts.lib.json_record import Json
-from scripts.lib.parts import Part
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.lib.vocabulary import ABOVE, BELOW, CONTROLS, MIN_BLOCKS, Verdict
 from scripts.lib.wording import NARROW, by_width, distance, duration, listing, missing, number, plural, share, size
@@ -190,8 +189,8 @@ def _place(study: ResolvedStudy) -> str:
 def machine_line(
     study: ResolvedStudy,
     records: Sequence[Run],
-    sources: Sequence[Mapping[str, Json]],
-    datasets: Sequence[Mapping[str, Json]],
+    sources: Sequence[SourceFacts],
+    datasets: Sequence[DatasetFacts],
 ) -> str:
     """Return machine, releases of servers, data and clients in one line; what is not known is left out."""
     hosts = [run.host for run in records if run.host]
@@ -201,8 +200,8 @@ def machine_line(
         f"{written_options([host.cpus for host in hosts])} CPUs" if hosts else "",
         {"": "", "none": "not virtual"}.get(virtual, f"virtual machine ({virtual})"),
         _memory([host.memory_mib for host in hosts]),
-        listing(list(dict.fromkeys(f"{source.get('product')} {source.get('release')}" for source in sources))),
-        *_data(map(LoadedTables.of, datasets)),
+        listing(list(dict.fromkeys(f"{source.product} {source.release}" for source in sources))),
+        *_data(datasets),
         _clients(study.clients),
     ]
     return " · ".join(part for part in parts if part)
@@ -220,17 +219,7 @@ def _memory(amounts: Sequence[float | None]) -> str:
     return f"{', '.join(sizes)} of memory" if sizes else ""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedTables(Part):
-    """What the page says of a dataset: its name, its tables, the rows of each, and the bytes that they take."""
-
-    dataset: str = ""
-    tables: int | None = None
-    rows: int | None = None
-    bytes: int | None = None
-
-
-def _data(datasets: Iterable[LoadedTables]) -> Iterator[str]:
+def _data(datasets: Iterable[DatasetFacts]) -> Iterator[str]:
     """Yield the tables of the datasets that hold the same, with the least and the most that servers need for them."""
     sizes: dict[str, list[float | None]] = {}
     for data in datasets:

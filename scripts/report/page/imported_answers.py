@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from scripts.lib.resolved_study import ResolvedStudy
+from scripts.lib.resolved_study import ImportedLogs, ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import NARROW, by_width, listing, missing, number, plural, times
 from scripts.report.analysis.metrics import TPS, Metric, latency_of, leading_of
@@ -134,7 +134,7 @@ def _short(row: OverallRow) -> str:
 
 def imported_doubts(study: ResolvedStudy, runs: pd.DataFrame, answers: Sequence[VariantAnswer]) -> list[Sentence]:
     """Return what to doubt of an imported study at first sight: failed and unread logs, cells without a ratio."""
-    return [Sentence(text, bad=True) for text in (*_failed(runs), *_unread(study), *_rates(study), *_short_of(answers))]
+    return [Sentence(text, bad=True) for text in (*_failed(runs), *_of_files(study.imported), *_short_of(answers))]
 
 
 def _failed(runs: pd.DataFrame) -> Iterator[str]:
@@ -149,13 +149,10 @@ def _failed(runs: pd.DataFrame) -> Iterator[str]:
         yield f"{counted}: {brief}{more}."
 
 
-def _unread(study: ResolvedStudy) -> Iterator[str]:
-    if lost := len(study.imported.unread):
-        yield f"{plural(lost, 'file')} could not be read."
-
-
-def _rates(study: ResolvedStudy) -> Iterator[str]:
-    rates, measured = (study.imported.rates, study.imported.measured)
+def _of_files(imported: ImportedLogs) -> Iterator[str]:
+    if imported.unread:
+        yield f"{plural(len(imported.unread), 'file')} could not be read."
+    rates, measured = imported.rates, imported.measured
     if 0 < rates < measured:
         yield f"{rates} of {plural(measured, 'log')} have a target rate, which their TPS cannot exceed."
 

@@ -192,7 +192,7 @@ def holes_findings(runs: pd.DataFrame) -> list[Finding]:
     return [HOLES.look(f"{text}. Means leave out cells that one side does not have.", (*lines, *fewer))]
 
 
-def _cell(cell: tuple) -> str:
+def _cell(cell: Sequence[str | int]) -> str:
     return f"{cell[0]}, {cell[1]}, {plural(int(cell[2]), 'client')}"
 
 
@@ -320,8 +320,8 @@ def percentiles_finding(imported: ImportedLogs, runs: pd.DataFrame, cells: pd.Da
         step = f"{100 * (PERCENTILE_STEP - 1):.1f}{NARROW}%"
         text += f" sysbench rounds to {step} and to 0.01 ms: no interval is narrower to either side."
     lines = [
-        f"{_cell(tuple(cell))}: {METRICS[metric].label}: {LIMIT_TEXTS[limit]}"
-        for (*cell, metric), limit in beyond.items()
+        f"{_cell((variant, load, clients))}: {METRICS[metric].label}: {LIMIT_TEXTS[limit]}"
+        for (variant, load, clients, metric), limit in beyond.items()
         if metric in names
     ]
     if is_complete and not others:

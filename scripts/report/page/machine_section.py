@@ -9,7 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from scripts.lib import version
-from scripts.lib.build_records import TrainedProfile
+from scripts.lib.build_records import DatasetFacts, SourceFacts, TrainedProfile
 from scripts.lib.host.address import without_logins
 from scripts.lib.json_record import Json
 from scripts.lib.resolved_study import ResolvedStudy
@@ -100,30 +100,29 @@ def written_options(values: Iterable[Json]) -> str:
 DATASET_HEAD = ("dataset", "server", "filled by", "tables", "rows each", "size", "load time", "snapshot SHA-256")
 
 
-def dataset_rows(datasets: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+def dataset_rows(datasets: list[DatasetFacts]) -> list[tuple[str, ...]]:
     """Return one row per dataset: name, server, script, tables, rows per table, size, load time, checksum."""
     return [
-        (data["dataset"], data["server"], _filled(data), number(data.get("tables")), number(data.get("rows")),
-         size(data.get("bytes")),
-         duration(data.get("load_s")), short(data.get("snapshot_sha256")))
+        (data.dataset, data.server, _filled(data), number(data.tables), number(data.rows), size(data.bytes),
+         duration(data.load_s), short(data.snapshot_sha256))
         for data in datasets
     ]  # fmt: skip
 
 
-def _filled(data: dict[str, Any]) -> str:
-    options = (f"{name}={option_value(value)}" for name, value in (data.get("options") or {}).items())
-    text = " ".join([data.get("script") or FILL_SCRIPT, *options])
-    return f"{text}, before every run" if data.get("fresh") else text
+def _filled(data: DatasetFacts) -> str:
+    options = (f"{name}={option_value(value)}" for name, value in data.options.items())
+    text = " ".join([data.script or FILL_SCRIPT, *options])
+    return f"{text}, before every run" if data.fresh else text
 
 
-def source_blocks(sources: list[dict[str, Any]]) -> list[PageBlock]:
+def source_blocks(sources: list[SourceFacts]) -> list[PageBlock]:
     """Return the origin of the sources, with the checksums of the fetched files."""
     blocks: list[PageBlock] = [Heading("Sources")]
     for source in sources:
-        origin = f": {source.get('product')} {source.get('release')}, {without_logins(str(source.get('origin')))}. "
-        tree = Markup("Tree SHA-256 <code>{}</code>").format(source.get("tree_sha256") or NOTHING)
-        files = [(entry["name"], entry["sha256"]) for entry in source.get("files") or []]
-        blocks.append(Prose(Markup("<b>{}</b>{}{}").format(source["server"], origin, tree)))
+        origin = f": {source.product} {source.release}, {without_logins(str(source.origin))}. "
+        tree = Markup("Tree SHA-256 <code>{}</code>").format(source.tree_sha256 or NOTHING)
+        files = [(entry.name, entry.sha256) for entry in source.files]
+        blocks.append(Prose(Markup("<b>{}</b>{}{}").format(source.server, origin, tree)))
         blocks.append(grid(("file", "SHA-256"), files, 2))
     return blocks
 

@@ -40,6 +40,7 @@ from scripts.report.page.document import (
 )
 
 MOST_UNFOLDED = 1500
+SidedRow = tuple[str, tuple[str, ...]]
 SPARK_WIDTH, SPARK_HEIGHT = 240, 36
 
 
@@ -188,7 +189,7 @@ def load_folds(study: ResolvedStudy, records: list[Run]) -> Iterator[Fold]:
             yield Fold(name, (Verbatim(_command(run, "warmup"), "warm-up"), Verbatim(measuring, "measure")))
 
 
-def variable_rows(study: ResolvedStudy, records: list[Run]) -> tuple[list[tuple], list[tuple]]:
+def variable_rows(study: ResolvedStudy, records: list[Run]) -> tuple[list[SidedRow], list[tuple[str, str]]]:
     """Return (variables whose values differ between variants, the reference's variables): rows of name and values."""
     runs = {name: first_ok(records, variant=name) for name in study.variants}
     by_variant = {name: run.server_variables() if run else {} for name, run in runs.items()}

@@ -51,7 +51,7 @@ def waiting_finding(runs: pd.DataFrame) -> Finding | None:
     )
 
 
-def _worked_line(cell: tuple, rows: pd.DataFrame) -> str:
+def _worked_line(cell: tuple[str, str, int], rows: pd.DataFrame) -> str:
     variant, workload, clients = cell
     spent = f"{rows['waiting_cpu_s'].sum():.2g} s in {plural(len(rows), 'run')}"
     return f"{variant}, {workload}, {plural(int(clients), 'client')}: {spent}"
@@ -80,7 +80,7 @@ def disk_lines(runs: pd.DataFrame) -> tuple[str, ...]:
     return tuple(_disk_line(*cell) for cell in cells if cell[1]["over"].any())
 
 
-def _disk_line(cell: tuple, blocks: pd.DataFrame) -> str:
+def _disk_line(cell: tuple[str, int], blocks: pd.DataFrame) -> str:
     workload, clients = cell
     counted = []
     for name, limit in LIMITS_PER_S.items():

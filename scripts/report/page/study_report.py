@@ -63,7 +63,7 @@ from scripts.report.page.workloads_section import ladder_tables
 class Summary:
     """What summary.md shows; `timed` has the sentences of each workload of timed SQL."""
 
-    told: StudyAnswer
+    answer: StudyAnswer
     method: str
     effect_sentences: Sequence[Sentence]
     beside_speed: Sequence[str]
@@ -159,7 +159,7 @@ class StudyReport:
             for name in statement_section.timed_workloads(self.study)
         }
         return Summary(
-            told=self.answer,
+            answer=self.answer,
             method=self.method,
             effect_sentences=self.effect_sentences,
             beside_speed=self.beside_speed,
@@ -193,7 +193,9 @@ class StudyReport:
                 machine_section.storage_section(study, tables["runs"], records),
                 machine_section.client_section(study, tables["runs"], records),
                 *statement_section.timed_sections(study, tables, records, evidence.figures),
-                report_findings.trust_section(self.findings, self._limits()),
+                report_findings.trust_section(
+                    self.findings, () if self.imported else report_runs.warning_rows(self.records)
+                ),
                 self._overall(),
                 *workloads_section.workload_sections(study, tables, records, evidence.figures),
                 builds_section.cost_section(
@@ -205,9 +207,6 @@ class StudyReport:
             )
             if section
         ]
-
-    def _limits(self) -> Sequence[tuple[str, ...]]:
-        return () if self.imported else report_runs.warning_rows(self.records)
 
     def _setting(self) -> Iterator[Section]:
         """Yield what was measured on: builds, machine and data, commands."""

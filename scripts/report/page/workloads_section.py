@@ -83,7 +83,7 @@ def _operation_rows(
         yield table_row(operation, percent(calls["calls"].sum() / total), *fields)
 
 
-def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: set[tuple]) -> Cell:
+def _operation_field(wide: pd.DataFrame, variant: str, reference: str, blocks: set[tuple[str, str]]) -> Cell:
     """Return the value of the reference and of a variant over the whole pairs with their ratio, or a value alone."""
     if missing(value := stats.geometric_mean(wide[variant])):
         return Cell(NOTHING, (), "hole", "not measured")
@@ -103,7 +103,7 @@ def sent_folds(study: ResolvedStudy, records: Sequence[Run]) -> dict[str, list[F
     logged_runs = {(run.workload, run.variant): run.statements for run in records if run.statements}
     folds: dict[str, list[Fold]] = {}
     for workload in study.workloads:
-        kinds: dict[tuple, dict[str, Statements]] = {}
+        kinds: dict[tuple[str | int | None, ...], dict[str, Statements]] = {}
         for variant in (name for name in study.variants if name not in CONTROLS):
             if logged := logged_runs.get((workload, variant)):
                 kind = (logged.total, *map(statement_form, logged.sent or ()))
@@ -277,7 +277,9 @@ def by_workload(study: ResolvedStudy, tables: dict[str, pd.DataFrame]) -> Table:
     return Table((*word_heads("workload"), *clients_head, *word_heads("variant"), *heads), rows, style="values inline")
 
 
-def _shown_variants(names: list[str], cell_key: tuple, metrics: list[str], lookup: Lookup, reference: str) -> list[str]:
+def _shown_variants(
+    names: list[str], cell_key: tuple[str, int], metrics: list[str], lookup: Lookup, reference: str
+) -> list[str]:
     """Return the variants that have a row, without the reference where each value of it stands beside another's."""
     others = [name for name in names if name != reference]
 
@@ -290,7 +292,7 @@ def _shown_variants(names: list[str], cell_key: tuple, metrics: list[str], looku
     return others if measured and all(map(stands_beside, measured)) else names
 
 
-def _fields(key: tuple, metrics: list[str], lookup: Lookup, study: ResolvedStudy) -> tuple[Cell, ...]:
+def _fields(key: tuple[str, str, int], metrics: list[str], lookup: Lookup, study: ResolvedStudy) -> tuple[Cell, ...]:
     fields = []
     for name in metrics:
         fields.append(value_cell(key, EVERY[name], lookup))

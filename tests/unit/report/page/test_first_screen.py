@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from scripts.lib.build_records import DatasetFacts
 from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.vocabulary import AA, RELINKED
 from scripts.lib.wording import by_width
@@ -114,7 +115,9 @@ def test_tables_that_several_servers_hold_are_named_once_with_the_range_of_their
     tables = {"dataset": "sbtest", "tables": 5, "rows": 40000}
     held = [{**tables, "bytes": mib * 2**20} for mib in (142.5, 103, 153.3)]
     other = {"dataset": "links", "tables": None, "rows": None, "bytes": 20 * 2**20}
-    line = first_screen.machine_line(ResolvedStudy.of({"clients": [1]}), [], [], [*held, other])
+    line = first_screen.machine_line(
+        ResolvedStudy.of({"clients": [1]}), [], [], [DatasetFacts.of(facts) for facts in (*held, other)]
+    )
     assert line.replace("\u202f", " ") == "5 tables of 40 000 rows, 103.0 MiB to 153.3 MiB · links, 20.0 MiB · 1 client"
 
 
