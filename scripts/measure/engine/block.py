@@ -135,7 +135,8 @@ def _by_turns(
         now_s = time.time()
     blocks = []
     for level, of_level in zip(levels, arms, strict=True):
-        facts = _block_facts(level, begin_s, now_s, _open_s(of_level), len(levels))
+        open_s = sum(measured.run.window.duration_s or 0 for measured in of_level.values())
+        facts = _block_facts(level, begin_s, now_s, open_s, len(levels))
         blocks.append(MeasuredBlock(of_level, replace(facts, method=TURNS, why=sliced.why, turns=order)))
     return blocks
 
@@ -152,10 +153,6 @@ def _turn(
         for level, arm, log in zip(levels, arms, logs, strict=True)
     ]
     return by_turns.runs_of_levels(settings, Phases(begin_s), _refusal(arms[0]))
-
-
-def _open_s(arms: Mapping[str, MeasuredRun]) -> float:
-    return sum(measured.run.window.duration_s or 0 for measured in arms.values())
 
 
 def _side_by_side(planned: PlannedBlock, log: Path) -> MeasuredBlock:

@@ -65,7 +65,6 @@ class Waits:
         return self.found
 
     def close(self) -> None:
-        """Release its thread, program and connection, also after a failure."""
         self.over.set()
         self.threads.shutdown()
         # If the server failed under load, the connection is already broken.
@@ -122,11 +121,9 @@ class Traced:
     read: Callable[[], dict[str, Json]]
 
     def begin(self, server: Server) -> None:
-        """Attach to the server."""
         self.tracer.begin(server.process.pid)
 
     def end(self) -> None:
-        """Detach from the server."""
         self.tracer.end()
 
     def facts(self) -> dict[str, Json]:
@@ -135,7 +132,6 @@ class Traced:
         return {**self.read(), "command": [*self.tracer.argv]}
 
     def close(self) -> None:
-        """Release its thread, program and connection, also after a failure."""
         self.tracer.close()
 
 

@@ -73,7 +73,6 @@ class OwnServer:
 
     @property
     def family(self) -> Family:
-        """The server's family."""
         return self.setting.family
 
     def fill_tables(self) -> list[str]:
@@ -102,7 +101,6 @@ class OwnServer:
             return buffer_pool.fill(self.setting.load.fill, self.family, self.connection, sizes)
 
     def calls(self, seconds: int, seed: int) -> list[SysbenchCall]:
-        """Return the calls that run the load for `seconds`."""
         return self.setting.calls(self.server, seconds, seed)
 
     def connected(self, calls: Sequence[SysbenchCall]) -> AbstractContextManager[GatedLoad]:
@@ -135,11 +133,9 @@ class OwnServer:
         return [watch]
 
     def counters(self) -> Counters:
-        """Return the server's counters with its context switches."""
         return with_switches(self.family.counters(self.connection), self.server.process.pid)
 
     def edge(self) -> observe.Edge:
-        """Read the server's counters and its engine's report."""
         return observe.read_edge(self.family, self.connection)
 
     def meter(self, load: GatedLoad) -> UsageSince:

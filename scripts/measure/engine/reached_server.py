@@ -95,11 +95,9 @@ class ReachedServer:
             return replace(buffer_pool.fill(fill, self.family, self.connection, {}), table_bytes=None)
 
     def calls(self, seconds: int, seed: int) -> list[SysbenchCall]:
-        """Return the calls that run the load for `seconds`."""
         return self.setting.calls_by(self.server.sysbench_flags, seconds, seed)
 
     def connected(self, calls: Sequence[SysbenchCall]) -> AbstractContextManager[GatedLoad]:
-        """Run the calls with all clients connected and held at their gate."""
         return connected(calls, self.setting.text, self.setting.cpus.client_cpus, self.server.environment)
 
     def with_clients(self, run: Run, load: GatedLoad) -> Run:
@@ -116,7 +114,6 @@ class ReachedServer:
         return []
 
     def counters(self) -> Counters:
-        """Return the server's counters."""
         return self.family.counters(self.connection)
 
     def edge(self) -> observe.Edge:

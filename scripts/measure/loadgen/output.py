@@ -196,7 +196,7 @@ def parse(text: str) -> Output:
         )
     if len(ended) - 1 > len(_CHECKPOINT.findall(text)):
         raise SysbenchFailed(f"sysbench's output has {len(ended)} summaries, expected one per checkpoint and one more")
-    summary = _joined([_summary(_behind_reports(part)) for part in ended], _release(header[1]))
+    summary = _joined([_summary(_behind_reports(part)) for part in ended], header[1])
     return Output(
         version=header[1],
         luajit=header[2],
@@ -209,35 +209,27 @@ def parse(text: str) -> Output:
     )
 
 
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-
-
 def _summary(text: str) -> _Summary:
     buckets = _BUCKET.findall(text)
     latencies, counts = tuple(float(ms) for ms, _ in buckets), tuple(int(count) for _, count in buckets)
     return _Summary(_totals(text), _latency(text), Histogram(latencies, counts) if buckets else None)
 
 
-def _joined(parts: list[_Summary], release: tuple[int, ...]) -> _Summary:
+def _joined(parts: list[_Summary], version: str) -> _Summary:
     """Return the summary of a call: at a checkpoint sysbench starts all counts again, before 1.0 also the time."""
     if len(parts) == 1:
         return parts[0]
-    totals, latencies = [part.totals for part in parts], [part.latency for part in parts]
-    duration_s = totals[-1].duration_s if release >= (1, 0) else sum(summary.duration_s for summary in totals)
-    weights = [summary.transactions for summary in totals]
-    mean_ms = sum(summary.mean_ms * weight for summary, weight in zip(latencies, weights, strict=True)) / max(
-        sum(weights), 1
+    seconds, transactions = [part.totals.duration_s for part in parts], sum(part.totals.transactions for part in parts)
+    weighted_ms = sum(part.latency.mean_ms * part.totals.transactions for part in parts)
+    totals = Totals(
+        transactions=transactions,
+        queries=_sum(part.totals.queries for part in parts),
+        errors=_sum(part.totals.errors for part in parts),
+        reconnects=_sum(part.totals.reconnects for part in parts),
+        duration_s=sum(seconds) if version.startswith("0.") else seconds[-1],
     )
-    ends = min(summary.min_ms for summary in latencies), mean_ms, max(summary.max_ms for summary in latencies)
-    joined = Totals(
-        transactions=sum(weights),
-        queries=_sum(summary.queries for summary in totals),
-        errors=_sum(summary.errors for summary in totals),
-        reconnects=_sum(summary.reconnects for summary in totals),
-        duration_s=duration_s,
-    )
-    return _Summary(joined, Latency(*ends, None, None), None)
+    lowest_ms, highest_ms = min(part.latency.min_ms for part in parts), max(part.latency.max_ms for part in parts)
+    return _Summary(totals, Latency(lowest_ms, weighted_ms / max(transactions, 1), highest_ms, None, None), None)
 
 
 def _sum(values: Iterable[int | None]) -> int | None:

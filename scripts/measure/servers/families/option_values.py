@@ -64,7 +64,10 @@ def refusal(kind: OptionKind, text: str, libraries: Collection[str] | None) -> s
         case OptionKind.LIBRARY_FOLDER:
             wrong = [part for part in BETWEEN_PATHS.split(text) if part and part not in LIBRARY_FOLDERS]
             return f"names {wrong[0]!r}, expected $libdir: {OWN_LIBRARIES}" if wrong else ""
-        case OptionKind.LOCAL if wrong := [part for part in BETWEEN_PATHS.split(text) if _leads_out(part)]:
+        # MySQL's line takes ~ for the folder of a user.
+        case OptionKind.LOCAL if wrong := [
+            part for part in BETWEEN_PATHS.split(text) if part.startswith(("/", "~")) or ".." in part.split("/")
+        ]:
             inside = "expected a name or a relative path without `..`: the server writes into its data directory only"
             return f"names {wrong[0]!r} outside of the data directory, {inside}, whose place comes from `storage`"
     return ""
@@ -86,8 +89,3 @@ def _wrong_library(text: str, libraries: Collection[str] | None) -> str:
         if libraries is not None and name not in libraries:
             return f"names {name!r}, which its installation does not hold: {OWN_LIBRARIES}"
     return ""
-
-
-def _leads_out(part: str) -> bool:
-    # MySQL's line takes ~ for the folder of a user.
-    return part.startswith(("/", "~")) or ".." in part.split("/")
