@@ -62,7 +62,7 @@ def find_outside_scripts(scripts: Mapping[str, str]) -> None:
 
 def sysbench_environment() -> dict[str, str]:
     """Return the variable by which LuaJIT finds the modules beside a study's scripts; empty without such scripts."""
-    folders = dict.fromkeys(str(Path(place).parent) for place in _GIVEN.values())
+    folders = dict.fromkeys(str(Path(path).parent) for path in _GIVEN.values())
     return {"LUA_PATH": "".join(f"{folder}/?.lua;" for folder in folders) + ";"} if folders else {}
 
 
@@ -73,14 +73,14 @@ def declared_path(name: str) -> str | None:
     """
     if CONTENT_MARK not in name:
         return None
-    place = _GIVEN.get(name)
-    if place is None:
+    path = _GIVEN.get(name)
+    if path is None:
         raise ValueError(
             f"script {name}: its place is unknown; expected it in the argument `--scripts`, which the workflow gives"
         )
-    if (now := recipe_name(place)) != name:
-        raise ValueError(f"script {place}: is {now} by now, expected {name}: it was edited since the workflow started")
-    return place
+    if (now := recipe_name(path)) != name:
+        raise ValueError(f"script {path}: is {now} by now, expected {name}: it was edited since the workflow started")
+    return path
 
 
 OUR_SCRIPTS = ROOT / "workloads"
@@ -88,8 +88,8 @@ OUR_SCRIPTS = ROOT / "workloads"
 
 def script_path(script: str) -> str:
     """Return the path of a script of the user's or of `workloads/`; else the name, for a script of sysbench's."""
-    ours = OUR_SCRIPTS / script
-    return declared_path(script) or (str(ours) if ours.is_file() else script)
+    file = OUR_SCRIPTS / script
+    return declared_path(script) or (str(file) if file.is_file() else script)
 
 
 LOOP = "thread_run"
