@@ -24,12 +24,10 @@ class BuildDeclaration(ConfigKeys):
     """A way of compiling a server; all builds of a server share one configure step, these keys join at compile time."""
 
     flags: Stated[FlagWords] = Field(
-        default=None,
-        description="Compiler flags after the server's own; LTO and profiles have keys.",
+        default=None, description="Compiler flags after the server's own; LTO and profiles have keys."
     )
     lto: bool = Field(
-        default=False,
-        description="Optimise over all units while linking; with clang thin LTO, linked by lld.",
+        default=False, description="Optimise over all units while linking; with clang thin LTO, linked by lld."
     )
     profile: Stated[Reference] = Field(
         default=None,
@@ -42,14 +40,10 @@ class BuildDeclaration(ConfigKeys):
         description="The training whose profile BOLT optimises the finished server with.",
     )
     toolchain: Reference = Field(
-        default=DEFAULT_TOOLCHAIN,
-        title="the name of a toolchain of kind gcc or clang",
-        description="The compiler.",
+        default=DEFAULT_TOOLCHAIN, title="the name of a toolchain of kind gcc or clang", description="The compiler."
     )
     bolt_toolchain: Reference = Field(
-        default=DEFAULT_BOLT,
-        title="the name of a toolchain of kind bolt",
-        description="The BOLT.",
+        default=DEFAULT_BOLT, title="the name of a toolchain of kind bolt", description="The BOLT."
     )
     published: bool = Field(
         default=False,

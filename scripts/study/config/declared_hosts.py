@@ -42,9 +42,7 @@ class ClientCommand(ConfigKeys):
     """A place where a command of yours runs commands."""
 
     command: list[Word] = Field(
-        min_length=1,
-        max_length=100,
-        description="The words put in front of a command to run it there.",
+        min_length=1, max_length=100, description="The words put in front of a command to run it there."
     )
     address: IpAddress = Field()
     port: Port = Field(default=13306)

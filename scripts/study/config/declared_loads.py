@@ -25,10 +25,7 @@ class DatasetDeclaration(ConfigKeys):
 
     tables: Stated[int] = Field(default=None, ge=1, le=1000, description="Number of tables.")
     rows: Stated[int] = Field(
-        default=None,
-        ge=1,
-        le=1000000000,
-        description="Rows of each table, about 250 bytes per row.",
+        default=None, ge=1, le=1000000000, description="Rows of each table, about 250 bytes per row."
     )
     script: Script = Field(
         default=FILL_SCRIPT,
@@ -113,8 +110,7 @@ class WorkloadDeclaration(ConfigKeys):
         examples=[10000],
     )
     options: ScriptOptions = Field(
-        default_factory=dict,
-        description="Options of the script, by their names in sysbench.",
+        default_factory=dict, description="Options of the script, by their names in sysbench."
     )
 
 
@@ -127,9 +123,7 @@ class TrainingDeclaration(ConfigKeys):
     """A list of workloads run on an instrumented build; yields a profile."""
 
     workloads: list[TrainedWorkload] = Field(
-        min_length=1,
-        max_length=100,
-        description="Names of workloads, run one after the other.",
+        min_length=1, max_length=100, description="Names of workloads, run one after the other."
     )
     clients: ClientCount = Field(description="Concurrent connections.")
     seconds: int = Field(ge=1, le=86400, description="Seconds of each workload.")

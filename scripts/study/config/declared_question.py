@@ -135,11 +135,7 @@ class MeasuringKeys(QuestionKeys):
     """How often, how long and how exactly it is measured."""
 
     repetitions: int = Field(
-        default=5,
-        ge=1,
-        le=1000,
-        description="Blocks of every cell. Under 5 the report gives no verdict.",
-        examples=[5],
+        default=5, ge=1, le=1000, description="Blocks of every cell. Under 5 the report gives no verdict.", examples=[5]
     )
     matters: Share = Field(
         default="2 %",

@@ -98,8 +98,7 @@ class MavenSource(SourceKeys):
     """A ready-made server from a Maven repository."""
 
     maven: Annotated[str, text(r"^[^:\s-][^:\s]*:[^:\s]+:[^:\s]+:[^:\s]*:[^:\s]+$", 300)] = Field(
-        title="group:artifact:extension:classifier:version",
-        description="Its coordinates.",
+        title="group:artifact:extension:classifier:version", description="Its coordinates."
     )
     folder: Stated[Annotated[str, text(r"^[A-Za-z0-9_{][^:\s]*$", 300)]] = Field(
         default=None,
@@ -114,8 +113,7 @@ class GitSource(SourceKeys):
 
     git: FilePath = Field(description="Address or path of the repository. A login in it is shown and recorded nowhere.")
     commit: Annotated[str, text(r"^[0-9a-f]{40}$", None)] = Field(
-        title="the 40 hexadecimal digits of a commit",
-        description="The commit to build.",
+        title="the 40 hexadecimal digits of a commit", description="The commit to build."
     )
 
 
@@ -137,8 +135,7 @@ class RunningSource(SourceKeys):
     """
 
     running: Annotated[str, text(r"^[A-Za-z0-9._][A-Za-z0-9._-]*:[0-9]{1,5}$", 300)] = Field(
-        title="host:port",
-        description="Where it listens.",
+        title="host:port", description="Where it listens."
     )
     credentials: Stated[FilePath] = Field(
         default=None,
@@ -213,12 +210,10 @@ class ServerDeclaration(ConfigKeys):
     )
     packages: Stated[PackagesDeclaration] = Field(default=None)
     archive_mib: Stated[UpTo100000] = Field(
-        default=None,
-        description="Size of the archive to fetch, in MiB; only the plan's estimate uses it.",
+        default=None, description="Size of the archive to fetch, in MiB; only the plan's estimate uses it."
     )
     compile_cpu_minutes: Stated[UpTo100000] = Field(
-        default=None,
-        description="Minutes of CPU time that one compile takes; only the plan's estimate uses it.",
+        default=None, description="Minutes of CPU time that one compile takes; only the plan's estimate uses it."
     )
     configure: list[Word] = Field(default_factory=list, description="Further arguments of the configure command.")
     sources: list[SourceDeclaration] = Field(

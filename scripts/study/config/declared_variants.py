@@ -53,8 +53,7 @@ class VariantDeclaration(ConfigKeys):
         description="A build of the catalog or of `builds`; `prebuilt` for a ready-made server.",
     )
     options: Options = Field(
-        default_factory=dict,
-        description="Server options of this variant, laid over those of the study.",
+        default_factory=dict, description="Server options of this variant, laid over those of the study."
     )
     environment: Variables = Field(
         default_factory=dict,
@@ -95,12 +94,10 @@ class MatrixDeclaration(ConfigKeys):
         description="A build of the catalog or of `builds`; `prebuilt` for a ready-made server.",
     )
     options: Options = Field(
-        default_factory=dict,
-        description="Server options of all its variants, laid over those of the study.",
+        default_factory=dict, description="Server options of all its variants, laid over those of the study."
     )
     data: Stated[DatasetDeclaration] = Field(
-        default=None,
-        description="Keys of a dataset that all its variants lay over every dataset they meet.",
+        default=None, description="Keys of a dataset that all its variants lay over every dataset they meet."
     )
     storage: Stated[Reference] = Field(
         default=None,
@@ -152,10 +149,7 @@ class DiagnosisDeclaration(ConfigKeys):
         ),
     )
     variants: Stated[Annotated[list[VariantName], Unique()]] = Field(
-        default=None,
-        min_length=1,
-        max_length=100,
-        description="Variants to diagnose; by default all.",
+        default=None, min_length=1, max_length=100, description="Variants to diagnose; by default all."
     )
     workloads: Stated[Annotated[list[WorkloadName], Unique()]] = Field(
         default=None,

@@ -318,8 +318,7 @@ VariableValue = Annotated[
 ]
 Variables = Annotated[dict[VariableName, VariableValue], Field(description="Environment variables by name.")]
 Word = Annotated[
-    str,
-    text(r"^[^\x00-\x1f]+$", 1000, title="one line of text", description="One word of a command line."),
+    str, text(r"^[^\x00-\x1f]+$", 1000, title="one line of text", description="One word of a command line.")
 ]
 FlagWords = Annotated[
     Annotated[str, text(r"^[^\x00-\x1f]*$", 4000), Tag(TEXT)] | Annotated[list[Word], Tag(LIST)],

@@ -17,15 +17,7 @@ from scripts.measure.engine.run_record import working_s
 from scripts.measure.servers import families
 from scripts.measure.servers.families.family import Family
 from scripts.study.config.declared_servers import DirectorySource, FileSource
-from scripts.study.config.run_time import (
-    OVERHEAD_S,
-    ROWS_PER_S,
-    StatedTimes,
-    load_s,
-    rows_of,
-    snapshot_rows,
-    stated_s,
-)
+from scripts.study.config.run_time import OVERHEAD_S, ROWS_PER_S, StatedTimes, load_s, rows_of, snapshot_rows, stated_s
 from scripts.study.config.yaml_lines import mapping
 from scripts.study.plan import relink_choice
 from scripts.study.plan.diagnosis_plan import Diagnoses
