@@ -1,9 +1,11 @@
 """A study is its config file laid over the catalog; what a bad one is told is in test_bad_config.py."""
 
+import json
 import resource
 
 import pytest
 
+from scripts.study.config.declared_loads import DatasetDeclaration
 from scripts.study.config.loading import load, read
 from scripts.study.config.yaml_lines import ConfigError
 from tests.made.studies import CHECKOUT, SMALL, config
@@ -80,3 +82,11 @@ def cpu_s(action):
     action()
     after = resource.getrusage(resource.RUSAGE_SELF)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_keys_are_given_as_they_are_written_in_their_order_without_defaults():
+    written = {"rows": 10, "options": {"b": True, "a": 1}, "tables": 4}
+    study = load(config(datasets={"own": written}), CHECKOUT, "small.yaml")
+    assert json.dumps(study.declared.datasets["own"].written()) == json.dumps(written)
+    laid = study.declared.datasets["own"].laid_under(DatasetDeclaration(rows=20, options={"a": 2}))
+    assert (laid.tables, laid.rows, laid.options) == (4, 20, {"b": True, "a": 2})
