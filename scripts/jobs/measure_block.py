@@ -37,4 +37,4 @@ def measuring_left_s(runs: list[run_record.Run], in_plan: planned.PlaceInPlan) -
 
 
 if __name__ == "__main__":
-    entry.run(main, __doc__, "plan", "block")
+    entry.run(main, __doc__, "plan", "block", scripts=entry.SCRIPTS)
