@@ -1,7 +1,4 @@
-"""The records of builds, one class each for the job that writes it and for the page that reads it.
-
-A record of an earlier release lacks fields; a field without a value is unknown.
-"""
+"""The records of builds, one class each for the job that writes and the page that reads it; None is unknown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,16 +9,14 @@ from scripts.lib.json_record import Json, dump
 from scripts.lib.parts import Part
 from scripts.lib.recipe_models import BuildRecipe
 
-FAILED = "failed"
-MARKS = ("outcome", "reason", "failure")
+FAILED, MARKS = "failed", ("outcome", "reason", "failure")
 Keys = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class BuildPart(Part):
-    """A record, or a part of one, whose fields stand in it only where they have a value or are in NULLS."""
+    """A record, or a part of one, with the keys ORDER first, and those without a value only of NULLS."""
 
-    # The keys that come first.
     ORDER: ClassVar[Keys] = ()
     NULLS: ClassVar[Keys] = ()
 
@@ -67,8 +62,6 @@ def sound(records: Iterable[R]) -> list[R]:
 class Labelled(Failable):
     """A record about a build, or a stage, of a server."""
 
-    ORDER: ClassVar[Keys] = ("server", "build")
-
     server: str = ""
     build: str = ""
 
@@ -85,10 +78,9 @@ class Labelled(Failable):
 
 @dataclass(frozen=True)
 class BuildIdentity(Labelled):
-    """identity.json: the program that a build is, and the path of the sources that its profile fits.
+    """identity.json: the program of a build, and the path of the sources that its profile fits.
 
-    `profile_folder` is where an instrumented server of BOLT writes its profile; `relink` the number of a relink;
-    `running` the address of a server that already runs, which has no program here.
+    An instrumented server of BOLT writes to `profile_folder`; a server that already runs has an address, no program.
     """
 
     ORDER: ClassVar[Keys] = ("server", "family", "build", "release", "sha256", "build_id", "server_file")
@@ -244,13 +236,6 @@ class Audit(Labelled, ProfileCounts):
 
 
 @dataclass(frozen=True)
-class NamedTraining(Part):
-    """What facts of earlier releases hold of the audit of the build."""
-
-    training: str | None = None
-
-
-@dataclass(frozen=True)
 class BuildFacts(Labelled):
     """facts.json: how a build was made, what that took, and the size of what came out (seconds, MiB, bytes).
 
@@ -285,7 +270,6 @@ class BuildFacts(Labelled):
     install_bytes: int | None = None
     told: dict[str, Json] | None = None
     text_sha256: str | None = None
-    audit: NamedTraining = field(default_factory=NamedTraining)
 
     def of_program(self, identity: BuildIdentity) -> Self:
         """Return these facts with what the identity of the build says of it and of its program."""
@@ -314,8 +298,6 @@ class TrainingRun(Part):
 @dataclass(frozen=True)
 class TrainedProfile(Failable):
     """profile.json: what a training of an instrumented build yielded, counts of functions and files, and its runs."""
-
-    ORDER: ClassVar[Keys] = ("recipe",)
 
     recipe: dict[str, Json] | None = None
     server: str = ""

@@ -225,7 +225,7 @@ def _tool(build: BuildFacts) -> str:
 def _training_text(build: BuildFacts, declared: ResolvedBuild) -> str | None:
     if build.stage == "prebuilt":
         return UNKNOWN_TEXT
-    used = declared.profile or build.audit.training
+    used = declared.profile
     uses = any(flag.startswith("-fprofile-use") for flag in build.flags.profile or [])
     return used or ("yes, which one is unknown" if uses and declared == ResolvedBuild() else None)
 
