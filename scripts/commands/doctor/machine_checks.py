@@ -93,7 +93,7 @@ def precedence(nice: int, lowered: str | None) -> CheckResult:
 
 def clock_state() -> int:
     """Return the kernel's state of the time of day, changing nothing; below 0 where it is not known."""
-    return ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(ADJTIMEX_BYTES))
+    return int(ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(ADJTIMEX_BYTES)))
 
 
 def clock(state: int) -> CheckResult:

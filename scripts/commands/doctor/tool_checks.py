@@ -9,10 +9,11 @@ from scripts.build.compilation.trials import FAILURES, Keys, one_line, try_keys
 from scripts.commands.doctor.checkup import SET_UP, CheckResult, CheckResults, Machine, ok
 from scripts.commands.doctor.needs import Needs
 from scripts.lib.host.cpus import format_cpus
+from scripts.lib.json_record import Json
 from scripts.measure.loadgen import client_host, sysbench
 from scripts.measure.servers import families
 
-Find = Callable[[str, dict], Toolchain]
+Find = Callable[[str, dict[str, Json]], Toolchain]
 TRIALS = {
     "profile": (Keys(profile=True), "without these flags the compiler silently ignores the profile"),
     "lto": (

@@ -155,6 +155,7 @@ def _shallow(folder: Path, name: str) -> Iterable[Path]:
 
 def _seconds(file: Path, key: str) -> float | None:
     try:
-        return json_record.read(file).get(key, 0.0)
+        seconds: float | None = json_record.read(file).get(key, 0.0)
     except ValueError:
         return None
+    return seconds
