@@ -73,7 +73,7 @@ def description_of_study(wildcards):
     # Not the canonical form: variants and workloads are shown in the order of the config.
     (decision,) = [json_record.read(Path(path)) for path in last_decision(wildcards)] or [None]
     described = study_description.describe(PATHS, STUDY.files, decided_blocks(wildcards), decision)
-    return json.dumps({**described, **({"partial": True} if PARTIAL else {})})
+    return json.dumps(json_record.dump(replace(described, partial=PARTIAL)))
 
 
 # As a param it makes a cheap rule run again when the code changes.

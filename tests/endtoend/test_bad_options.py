@@ -61,7 +61,7 @@ def test_value_that_a_server_changes_in_silence_is_refused_and_what_it_takes_is_
     option, value, becomes = CHANGED[name]
     given = installed.SMALL[name]
     with start(ready, {option: value}, "changed.log") as server:
-        assert servers_options.require_values(server, ready.install, given) == {}
+        assert servers_options.require_values(server, ready.install, given) == []
         with pytest.raises(
             ServerFailed, match=f"did not take options.{option}: '{value}', but it runs with '{becomes}'"
         ):

@@ -218,15 +218,15 @@ def test_counters_tell_of_rows_and_of_the_change_buffer(ready, measured):
 def test_files_of_the_data_directory_are_told_apart(ready, measured):
     files = measured[5]
     schema = "public" if ready.entry["family"] == "postgresql" else "sbtest"
-    kinds = {part: sized["kind"] for part, sized in files.items()}
+    kinds = {part: sized.kind for part, sized in files.items()}
     # 5.5 keeps tables in the system table space unless told otherwise.
     least_bytes = 0 if ready.name == "mysql-5.5.34-binary" else 1000 * 190
     for table in (f"{schema}.sbtest1", f"{schema}.sbtest2"):
         assert kinds[table] == "table"
-        assert files[table]["allocated_bytes"] > least_bytes
+        assert files[table].allocated_bytes > least_bytes
     assert {"catalog", "redo"} <= kinds.keys()
-    assert files["redo"]["apparent_bytes"] >= 16 * 2**20
-    assert files.get("other", {"apparent_bytes": 0})["apparent_bytes"] < 2**20
+    assert files["redo"].apparent_bytes >= 16 * 2**20
+    assert "other" not in files or files["other"].apparent_bytes < 2**20
 
 
 SELECT, UPDATE = "SELECT c FROM sbtest? WHERE id", "UPDATE sbtest? SET"

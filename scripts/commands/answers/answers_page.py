@@ -87,7 +87,7 @@ def published_text(root: Path, config: Config) -> str:
     if not config.published:
         return ""
     figures = published.read(root / config.published)
-    study = ResolvedStudy.of({"reference": config.reference, "published": figures})
+    study = ResolvedStudy(reference=config.reference, published=figures)
     rows = published.frame(study)
     for metric in KEPT[:3]:
         ratios = published.ratios(study, rows, metric) if len(rows) else rows
@@ -99,7 +99,7 @@ def published_text(root: Path, config: Config) -> str:
         return f"TPS within a server: {'; '.join(texts)}"
     if pairs := _published_pairs(root, config, rows):
         return f"cold time within a server: {'; '.join(pairs)}"
-    return "in words" if figures.get("findings") else f"{plural(len(rows), 'figure')}, no ratio between variants"
+    return "in words" if figures.findings else f"{plural(len(rows), 'figure')}, no ratio between variants"
 
 
 def _published_pairs(root: Path, config: Config, rows: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.lib.host.entry import WrongCall
-from scripts.lib.json_record import Json, canonical, part, read
+from scripts.lib.json_record import Json, canonical, dump, part, read
 from scripts.lib.resolved_study import ResolvedStudy, read_study
 from scripts.lib.vocabulary import CONTROLS, RUN
 from scripts.lib.wording import NOTHING
@@ -121,7 +121,7 @@ def _builds(folder: Path, records: list[Run]) -> dict[tuple[str, str], dict[str,
     return facts
 
 
-NOT_COMPARED = ("format", "study", "title", "question", "config_text", "order", "published", "imported")
+NOT_COMPARED = ("study", "title", "question", "config_text", "order", "published", "imported")
 UNKNOWN = "unknown"
 
 
@@ -165,8 +165,8 @@ class StudyChange:
 
 def config_changes(a: FinishedStudy, b: FinishedStudy) -> list[StudyChange]:
     """Return the differences of the two resolved configs, leaf by leaf; a missing branch is one difference."""
-    files = [read(study.folder / "study.json") for study in (a, b)]
-    sides = [{key: value for key, value in facts.items() if key not in NOT_COMPARED} for facts in files]
+    configs = [dump(side.study) for side in (a, b)]
+    sides = [{key: value for key, value in config.items() if key not in NOT_COMPARED} for config in configs]
     return list(_leaves(sides[0], sides[1], ""))
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.lib.json_record import Json
-from scripts.lib.resolved_study import ResolvedStudy
+from scripts.lib.resolved_study import PublishedFigure, PublishedFigures, PublishedFinding, ResolvedStudy
 from scripts.lib.vocabulary import CELL, WORKLOAD_CLIENTS
 from scripts.lib.wording import listing
 from scripts.report.analysis import stats
@@ -29,8 +28,8 @@ OF_STORAGE = {"fsync_min_ms": "shortest", "fsync_max_ms": "longest"}
 SOURCE = "# source:"
 
 
-def read(path: Path) -> dict[str, Json]:
-    """Return the facts of `resolved_study.PublishedFigures` in a CSV file: source, and rows or findings.
+def read(path: Path) -> PublishedFigures:
+    """Return what a CSV file has of published figures: their source, and rows or findings.
 
     The file begins with lines `# source: ...`, then the header. Values are in the units of the metrics of the same name
     in `metrics`, or in those of a last column `unit`. There, a quantity that no metric measures is named freely; its
@@ -45,41 +44,37 @@ def read(path: Path) -> dict[str, Json]:
     head = lines[begin].split(",") if begin < len(lines) else []
     numbered = enumerate(csv.reader(lines[begin + 1 :]), start=begin + 2)
     if head == FINDINGS:
-        return {
-            "source": source,
-            "rows": [],
-            "findings": [_finding(fields, path, number) for number, fields in numbered],
-        }
+        return PublishedFigures(source, findings=[_finding(fields, path, number) for number, fields in numbered])
     if head not in (COLUMNS, WITH_UNITS):
         columns = lines[begin] if begin < len(lines) else "nothing"
         raise ValueError(f"{path}: line {begin + 1}: columns are {columns!r}, expected {','.join(COLUMNS)!r}")
-    rows: list[Json] = [_row(fields, head, f"{path}: line {number}") for number, fields in numbered if fields]
+    rows = [_row(fields, head, f"{path}: line {number}") for number, fields in numbered if fields]
     if not rows:
         raise ValueError(f"{path}: line {begin + 2}: no figure; expected one a line")
-    return {"source": source, "rows": rows}
+    return PublishedFigures(source, rows)
 
 
-def _finding(fields: list[str], path: Path, number: int) -> Json:
+def _finding(fields: list[str], path: Path, number: int) -> PublishedFinding:
     if len(fields) != len(FINDINGS) or not all(field.strip() for field in fields):
         columns = ",".join(FINDINGS)
         raise ValueError(f"{path}: line {number}: expected {len(FINDINGS)} fields, none empty: {columns}")
-    return dict(zip(FINDINGS, map(str.strip, fields), strict=True))
+    return PublishedFinding(*map(str.strip, fields))
 
 
-def _row(fields: list[str], columns: list[str], where: str) -> dict[str, Json]:
+def _row(fields: list[str], columns: list[str], where: str) -> PublishedFigure:
     if len(fields) != len(columns):
         raise ValueError(f"{where}: {len(fields)} fields, expected {len(columns)}: {', '.join(columns)}")
     texts = dict(zip(columns, map(str.strip, fields), strict=True))
     for column in COLUMNS[:3]:
         if not texts[column]:
             raise ValueError(f"{where}: column {column} is empty, expected a name")
-    names: dict[str, Json] = {column: texts[column] for column in COLUMNS[:3]}
+    names = (texts["metric"], texts["variant"], texts["workload"])
     complaint = f"{where}: column value is {texts['value']!r}, expected a number"
     if (unit := texts.get("unit")) is not None and not is_known(texts["metric"]):
         value = _number(texts["value"], float, complaint)
-        return {**names, "clients": _clients(texts["clients"], where), "value": value, "unit": unit}
+        return PublishedFigure(*names, _clients(texts["clients"], where), value, unit)
     value = _positive(texts["value"], float, complaint) * _factor(texts["metric"], unit, where)
-    return {**names, "clients": _clients(texts["clients"], where), "value": value}
+    return PublishedFigure(*names, _clients(texts["clients"], where), value)
 
 
 def is_known(metric: str) -> bool:

@@ -27,7 +27,11 @@ def stopping_facts(paths: Schedule) -> dict[str, Json] | None:
     if not (stopping := precision_rule.settings(paths.plan.study)):
         return None
     runs: Json = {path: run.repetition for path, run in paths.runs_of(paths.every_block).items()}
-    return {"asked": asdict(stopping), "study": describe(paths, [], paths.every_block), "runs": runs}
+    return {
+        "asked": asdict(stopping),
+        "study": dict(json_record.dump(describe(paths, [], paths.every_block))),
+        "runs": runs,
+    }
 
 
 def read(plan: Plan) -> list[Block] | None:

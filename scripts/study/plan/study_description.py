@@ -1,16 +1,29 @@
-"""The whole study for its report, read by `ResolvedStudy`: resolved entries, and the planned order of its blocks."""
+"""The whole study for its report: resolved entries, and the planned order of its blocks."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from scripts.build.compilation.stages import PREBUILT
 from scripts.build.sources import addresses
 from scripts.lib.json_record import Json
+from scripts.lib.resolved_study import (
+    OrderedBlock,
+    ResolvedBuild,
+    ResolvedClient,
+    ResolvedDataset,
+    ResolvedDiagnoses,
+    ResolvedMatrix,
+    ResolvedStudy,
+    ResolvedTraining,
+    ResolvedVariant,
+    ResolvedWorkload,
+    ScaledKey,
+    StoppingOutcome,
+)
 from scripts.lib.vocabulary import RELINKED
 from scripts.study.config import expansion
 from scripts.study.config.loading import Study
 from scripts.study.config.run_time import share_of
-from scripts.study.config.scalars import as_written
 from scripts.study.plan import diagnosis_plan, looks, precision_rule
 from scripts.study.plan.block_layout import Block
 from scripts.study.plan.precision_rule import Stopping
@@ -18,55 +31,62 @@ from scripts.study.plan.recipes import Plan
 from scripts.study.plan.schedule import Schedule
 
 Facts = dict[str, Json]
-AS_DECLARED = (
-    *("study", "title", "question", "reference", "clients", "repetitions", "seed", "campaign"),
-    *("warmup_s", "measure_s", "placement"),
-)
-UNLESS_NEUTRAL = ("rest_s", "restart", "stop", "series")
 
 
-def describe(paths: Schedule, files: list[Path], decided: list[Block], decision: Facts | None = None) -> Facts:
-    """Return study.json: the options, workloads, datasets and trainings that a study uses, and the text of its files.
+def describe(paths: Schedule, files: list[Path], decided: list[Block], decision: Facts | None = None) -> ResolvedStudy:
+    """Return the options, workloads, datasets and trainings that a study uses, and the text of its files.
 
     `decided` are its blocks, all of them unless it stopped by its precision; `decision` is the record of that.
     """
     plan, study = paths.plan, paths.plan.study
-    declared, stopping = study.declared, precision_rule.settings(study)
-    written = declared.model_fields_set
-    stated: Facts = {key: as_written(getattr(declared, key)) for key in AS_DECLARED if key in written}
-    stated |= {key: value for key in UNLESS_NEUTRAL if key in written and (value := getattr(declared, key))}
-    stated |= {"repetitions": max(block.key.repetition for block in decided)} if stopping else {}
+    declared, stopping, diagnoses = study.declared, precision_rule.settings(study), diagnosis_plan.settings(study)
+    placement, last = declared.placement, max(block.key.repetition for block in decided)
     builds = list(dict.fromkeys(arm.build for arm in study.arms.values()))
     trained = {build: names for build in builds if (names := trainings_of(plan, build))}
-    datasets = sorted({load.dataset for load in study.loads.values()})
     measured = {name for block in decided for name in block.arms}
-    described: dict[str, object] = {
-        **stated,
-        "matters": share_of(declared.matters) if "matters" in written else None,
-        "expect": as_written(declared.expect) if "expect" in written else None,
-        "stopping": stopped(stopping, declared.repetitions, decision or {}) if stopping else None,
-        "looks": looks.earlier(Path(paths.study), decided) or None,
-        "variants": {
-            name: {**arm.written(), **({"relinked": True} if name == RELINKED else {}), "options": plan.options(name)}
-            for name, arm in study.arms.items()
-            if name != RELINKED or name in measured
+    return ResolvedStudy(
+        study=declared.study,
+        title=declared.title or "",
+        question=declared.question or "",
+        reference=declared.reference,
+        clients=declared.clients,
+        repetitions=last if stopping else declared.repetitions,
+        seed=declared.seed,
+        campaign=declared.campaign,
+        warmup_s=declared.warmup_s,
+        measure_s=declared.measure_s,
+        placement=placement if isinstance(placement, str) else placement.model_dump(),
+        rest_s=declared.rest_s or None,
+        restart=declared.restart,
+        stop=declared.stop,
+        series=declared.series,
+        matters=share_of(declared.matters),
+        expect={name: ratios.model_dump(exclude_none=True) for name, ratios in (declared.expect or {}).items()},
+        stopping=stopped(stopping, declared.repetitions, decision or {}) if stopping else None,
+        looks=looks.earlier(Path(paths.study), decided),
+        variants={name: resolved_arm(plan, name) for name in study.arms if name != RELINKED or name in measured},
+        workloads={name: ResolvedWorkload.of(load.written()) for name, load in study.loads.items()},
+        datasets={
+            name: ResolvedDataset.of(declared.datasets[name].written())
+            for name in sorted({load.dataset for load in study.loads.values()})
         },
-        "workloads": {name: load.written() for name, load in study.loads.items()},
-        "datasets": {name: declared.datasets[name].written() for name in datasets},
-        "trainings": {name: declared.trainings[name].written() for name in sorted(set().union(*trained.values()))},
-        "builds": {name: build_facts(plan, name) for name in builds},
-        "trained_on": {build: loads_of(plan, names) for build, names in trained.items()},
-        "matrix": matrix_of(study),
-        "client": as_written(declared.client) if "client" in written else None,
-        "scaled": scaled_keys(study),
-        "diagnose": asdict(diagnoses) if (diagnoses := diagnosis_plan.settings(study)) else None,
-        "config_text": config_text(study, files),
-        "order": [
-            [block.key.workload, block.key.clients, block.key.repetition, paths.order(block)] for block in decided
+        trainings={
+            name: ResolvedTraining.of(declared.trainings[name].written())
+            for name in sorted(set().union(*trained.values()))
+        },
+        builds={name: resolved_build(plan, name) for name in builds},
+        trained_on={build: loads_of(plan, names) for build, names in trained.items()},
+        matrix=matrix_of(study),
+        client=ResolvedClient.of(declared.client.written() if declared.client else {}),
+        scaled=scaled_keys(study),
+        diagnose=ResolvedDiagnoses(**asdict(diagnoses)) if diagnoses else None,
+        config_text=config_text(study, files),
+        order=[
+            OrderedBlock(block.key.workload, block.key.clients, block.key.repetition, paths.order(block))
+            for block in decided
         ],
-        "blocks": [block.name for block in decided],
-    }
-    return {name: as_written(value) for name, value in described.items() if value is not None}
+        blocks=[block.name for block in decided],
+    )
 
 
 def config_text(study: Study, files: list[Path]) -> str:
@@ -75,25 +95,24 @@ def config_text(study: Study, files: list[Path]) -> str:
     return addresses.redacted(text, [source for server in study.declared.servers.values() for source in server.entries])
 
 
-def stopped(stopping: Stopping, most: int, decision: Facts) -> Facts:
+def stopped(stopping: Stopping, most: int, decision: Facts) -> StoppingOutcome:
     """Return by what a study with a `precision` stopped; an empty decision: by its last repetition, `most`."""
-    reached = {name: decision.get(name) for name in ("decision", "half_width", "spent_s")}
-    return {**asdict(stopping), "most_repetitions": most, **reached}
+    return StoppingOutcome.of({**decision, **asdict(stopping), "most_repetitions": most})
 
 
-def matrix_of(study: Study) -> Json:
-    """Return the levels of each factor of a matrix, and those of each arm; None without a matrix."""
+def matrix_of(study: Study) -> ResolvedMatrix:
+    """Return the levels of each factor of a matrix, and those of each arm; empty without a matrix."""
     if (matrix := study.declared.matrix) is None:
-        return None
+        return ResolvedMatrix()
     factors = {name: list(levels) for name, levels in matrix.factors.items()}
-    return as_written({"factors": factors, "arms": expansion.combinations_of(factors)})
+    return ResolvedMatrix(factors, expansion.combinations_of(factors))
 
 
-def scaled_keys(study: Study) -> list[Json] | None:
+def scaled_keys(study: Study) -> list[ScaledKey] | None:
     """Return dotted key, full and small value of what the small scale changed; None at full scale."""
     if study.declared.scale != expansion.SMALL:
         return None
-    return [[".".join(map(str, path)), full, small] for path, full, small in study.scaled]
+    return [ScaledKey(".".join(map(str, path)), full, small) for path, full, small in study.scaled]
 
 
 def trainings_of(plan: Plan, build: str) -> list[str]:
@@ -108,18 +127,24 @@ def loads_of(plan: Plan, trainings: list[str]) -> list[str]:
     return list(dict.fromkeys(load for name in trainings for load in declared[name].workloads))
 
 
-def build_facts(plan: Plan, build: str) -> Facts:
-    """Return a build's declaration with all defaults, by which factor tables distinguish builds."""
-    if build == PREBUILT:
-        return {"prebuilt": True}
-    declared = plan.stages.builds[build]
-    return {
-        "flags": list(declared.flags),
-        "lto": declared.lto,
-        "profile": declared.profile,
-        "bolt": declared.bolt,
-        "bolt_toolchain": declared.bolt_toolchain if declared.bolt else None,
-        "toolchain": declared.toolchain,
-        "published": declared.published,
-        "debug_information": declared.debug_information,
-    }
+def resolved_arm(plan: Plan, name: str) -> ResolvedVariant:
+    """Return a variant with all of its server options."""
+    arm = ResolvedVariant.of(plan.study.arms[name].written())
+    return replace(arm, relinked=name == RELINKED, options=plan.options(name))
+
+
+def resolved_build(plan: Plan, name: str) -> ResolvedBuild:
+    """Return a build with all defaults, by which factor tables distinguish builds."""
+    if name == PREBUILT:
+        return ResolvedBuild(prebuilt=True)
+    declared = plan.stages.builds[name]
+    return ResolvedBuild(
+        flags=list(declared.flags),
+        lto=declared.lto,
+        profile=declared.profile,
+        bolt=declared.bolt,
+        bolt_toolchain=declared.bolt_toolchain if declared.bolt else None,
+        toolchain=declared.toolchain,
+        published=declared.published,
+        debug_information=declared.debug_information,
+    )

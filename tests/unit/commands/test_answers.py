@@ -105,7 +105,7 @@ def test_statements_of_one_server_are_compared_as_published_and_measured(tmp_pat
 
 
 def test_published_ladder_stands_beside_what_is_left_with_the_most_clients(tmp_path_factory):
-    told = published.read(CHECKOUT / "studies/published/point-select-ladder.csv")
+    told = json_record.dump(published.read(CHECKOUT / "studies/published/point-select-ladder.csv"))
     rows = [{**row, "workload": "simple_select"} for row in told["rows"]]
     plan = synthetic.Plan(workloads=("simple_select",), clients=(8, 64, 512))
     tree, *_ = worded(plan, tmp_path_factory.mktemp("ladder"), lambda facts: (

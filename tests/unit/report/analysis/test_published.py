@@ -1,11 +1,13 @@
 """Published figures: their file, and their ratios beside ours."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from scripts.lib.resolved_study import ResolvedStudy
+from scripts.lib.json_record import dump
+from scripts.lib.resolved_study import PublishedFigures, PublishedFinding, ResolvedStudy
 from scripts.lib.wording import NOTHING
 from scripts.report.analysis import published, stats
 from scripts.report.analysis.metrics import TPS
@@ -19,7 +21,7 @@ from tests.made.rendering import Elements, rendered
 from tests.unit.report.page.figures.test_values import texts
 
 FILE = Path(__file__).parents[4] / "studies" / "published" / "pgo-mysql-8.0.36.csv"
-READ = published.read(FILE)
+READ = dump(published.read(FILE))
 # The synthetic studies have no variant named like the published build.
 TOLD = {**READ, "rows": [{**row, "variant": row["variant"].replace("as_published", "pgo")} for row in READ["rows"]]}
 FINDINGS = "# source: a paper\nvariant,workload,clients,finding\n"
@@ -72,19 +74,19 @@ def test_a_mistake_in_the_file_names_line_and_column(tmp_path, text, complaint):
 def test_findings_are_words_where_nothing_was_counted(tmp_path):
     (tmp_path / "words.csv").write_text(f'{FINDINGS}"5.5, old",oltp,64,"half as fast, it says"\n')
     told = published.read(tmp_path / "words.csv")
-    finding = {"variant": "5.5, old", "workload": "oltp", "clients": "64", "finding": "half as fast, it says"}
-    assert told == {"source": "a paper", "rows": [], "findings": [finding]}
-    study = {**declared(), "published": told}
-    assert published.frame(ResolvedStudy.of(study)).empty
-    assert published.gaps(ResolvedStudy.of(study)) == []
+    finding = PublishedFinding("5.5, old", "oltp", "64", "half as fast, it says")
+    assert told == PublishedFigures("a paper", findings=[finding])
+    study = replace(ResolvedStudy.of(declared()), published=told)
+    assert published.frame(study).empty
+    assert published.gaps(study) == []
 
 
 def test_units_as_printed_become_those_of_the_metrics(tmp_path):
     rows = "before_apparent_bytes,none,oltp,8,141,GiB\np95_ms,none,oltp,8,0.5,s\ndata free,none,oltp,8,0,B\n"
     (tmp_path / "units.csv").write_text(UNITS + rows)
-    size, latency, other = published.read(tmp_path / "units.csv")["rows"]
-    assert (size["value"], latency["value"]) == (141 * 2**30, 500)
-    assert (other["value"], other["unit"]) == (0, "B")
+    size, latency, other = published.read(tmp_path / "units.csv").rows
+    assert (size.value, latency.value) == (141 * 2**30, 500)
+    assert (other.value, other.unit) == (0, "B")
 
 
 def test_every_published_figure_is_that_of_the_list_read_from_the_texts():
@@ -93,9 +95,9 @@ def test_every_published_figure_is_that_of_the_list_read_from_the_texts():
     The summaries of strace and the sizes of table spaces were taken from the texts by two programs, one for each side.
     """
     wanted = list(csv.DictReader(FIGURES.read_text().splitlines()))
-    rows = {name: published.read(FILE.parent / name)["rows"] for name in {line["file"] for line in wanted}}
+    rows = {name: published.read(FILE.parent / name).rows for name in {line["file"] for line in wanted}}
     found = {
-        (name, row["metric"], row["variant"], row["workload"], row["clients"]): row["value"]
+        (name, row.metric, row.variant, row.workload, row.clients): row.value
         for name, several in rows.items()
         for row in several
     }
@@ -107,7 +109,7 @@ def test_every_published_figure_is_that_of_the_list_read_from_the_texts():
 
 @pytest.mark.parametrize("file", sorted(FILE.parent.glob("*.csv")), ids=lambda file: file.stem)
 def test_every_published_file_can_be_read(file):
-    assert len(published.read(file)["source"]) > 50
+    assert len(published.read(file).source) > 50
 
 
 def test_published_means_are_given_over_all_client_counts_and_over_ours():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.lib import json_record
 from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.analysis import ladder, published
 from scripts.report.analysis.run_tables import read_csv
@@ -14,7 +15,7 @@ from tests.made import synthetic
 from tests.made.rendering import Elements, worded
 
 FILE = Path(__file__).parents[4] / "studies" / "published" / "point-select-ladder.csv"
-TOLD = published.read(FILE)
+TOLD = json_record.dump(published.read(FILE))
 
 
 def logs(**counts):

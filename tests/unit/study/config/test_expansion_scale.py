@@ -5,7 +5,6 @@ import yaml
 
 from scripts.commands import arguments
 from scripts.commands.prune import __main__ as prune
-from scripts.lib.resolved_study import ResolvedStudy
 from scripts.report.page import effects_section
 from scripts.study.config.loading import load, read
 from scripts.study.config.yaml_lines import ConfigError
@@ -49,9 +48,9 @@ def test_settings_are_told_with_those_of_the_full_size():
         (("datasets", "sbtest", "rows"), 100000, 10),
         (("variants", "pgo", "build"), "pgo", "lto"),
     )
-    told = effects_section.scaled_sentence(ResolvedStudy.of(described(Schedule(Plan(study, CHECKOUT)))))
+    told = effects_section.scaled_sentence(described(Schedule(Plan(study, CHECKOUT))))
     assert "measure_s 5 → 3; clients 8 and 16 → 2; datasets.sbtest.rows 100000 → 10" in told
-    assert effects_section.scaled_sentence(ResolvedStudy.of(described(paths(small=SMALLER)))) == ""
+    assert effects_section.scaled_sentence(described(paths(small=SMALLER))) == ""
 
 
 def test_what_the_command_line_gives_stays(tmp_path):

@@ -142,7 +142,7 @@ def test_study_describes_the_order_by_turns_in_which_its_blocks_are_measured():
     made = paths(**MORE)
     decisions.write(made)
     drawn = [each["turns"] for each in json.loads(Path(made.study, "plan.json").read_text())["blocks"]]
-    assert [order for *_, order in describe(made, [], made.blocks)["order"]] == drawn
+    assert [order for *_, order in describe(made, [], made.blocks).order] == drawn
     assert len({tuple(order) for order in drawn}) > 1
     finish(made)
     for block, order in zip(made.blocks, drawn, strict=True):
@@ -150,7 +150,7 @@ def test_study_describes_the_order_by_turns_in_which_its_blocks_are_measured():
         json_record.write(Path(block.record), {**facts, "turns": order[::-1]})
     less = paths()
     kept = [[name for name in order[::-1] if name != "o3"] for order in drawn]
-    assert [order for *_, order in describe(less, [], less.blocks)["order"]] == kept
+    assert [order for *_, order in describe(less, [], less.blocks).order] == kept
 
 
 def test_pattern_names_the_blocks_to_measure_and_no_other():
@@ -192,6 +192,6 @@ def test_build_without_relinks_is_measured_without_them():
 def test_description_has_the_arm_of_the_relinks_only_where_it_is_measured():
     finish(paths())
     before = paths(relinked=True)
-    assert list(describe(before, [], before.blocks)["variants"]) == ["baseline", "pgo", "aa"]
+    assert list(describe(before, [], before.blocks).variants) == ["baseline", "pgo", "aa"]
     after = paths(relinked=True, repetitions=4)
-    assert list(describe(after, [], after.blocks)["variants"]) == ["baseline", "pgo", "aa", "relinked"]
+    assert list(describe(after, [], after.blocks).variants) == ["baseline", "pgo", "aa", "relinked"]
