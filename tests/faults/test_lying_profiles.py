@@ -41,7 +41,8 @@ def trained(compiler, tmp_path_factory):
     shutil.copytree(written / COUNTERS.lstrip("/"), counters)
     told = {"server": "tiny", "training": "mixed", "tool": "gcc", "compiler": f"{compiler.name} {compiler.version}"}
     described = {**told, "source_path": str(project.source), "counters_sha256": tree_sha256(counters)}
-    json_record.write(counters.parent / "profile.json", {**described, **profiles.summary(counters, compiler)})
+    counted = profiles.summary(counters, compiler.kind, compiler.commands)
+    json_record.write(counters.parent / "profile.json", {**counted.to_json(), **described})
     (counters / ".snakemake_timestamp").touch()
     return project
 
