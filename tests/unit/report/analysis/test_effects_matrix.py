@@ -1,12 +1,14 @@
 """Effects of a full factorial: by hand, against ordinary least squares, and with what is missing."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.lib.resolved_study import ResolvedStudy
+from scripts.lib import json_record
+from scripts.lib.resolved_study import ResolvedMatrix, ResolvedStudy, ResolvedVariant, ResolvedWorkload
 from scripts.lib.vocabulary import AA, DIFFERENCES
 from scripts.report.analysis import comparison, effects, metrics
 from scripts.report.analysis import table_columns as tables
@@ -25,11 +27,12 @@ def study(factors=None, reference=None, repetitions=6):
     arms = {
         ".".join(levels): dict(zip(factors, levels, strict=True)) for levels in itertools.product(*factors.values())
     }
-    variants = dict.fromkeys([*arms, AA])
-    return {
-        "matrix": {"factors": factors, "arms": arms}, "reference": reference or next(iter(arms)), "variants": variants,
-        "repetitions": repetitions,
-    }  # fmt: skip
+    return ResolvedStudy(
+        matrix=ResolvedMatrix(factors, arms),
+        reference=reference or next(iter(arms)),
+        variants=dict.fromkeys([*arms, AA], ResolvedVariant()),
+        repetitions=repetitions,
+    )
 
 
 def runs_of(study, log_tps, cells=(("w", 1),), outcome=lambda *place: "ok"):
@@ -39,16 +42,16 @@ def runs_of(study, log_tps, cells=(("w", 1),), outcome=lambda *place: "ok"):
          "outcome": outcome(variant, repetition), **dict.fromkeys(SAME_HOST_COLUMNS, "the same"),
          "reason": None, "warning_codes": None,
          "started_at": 0, "ended_at": 1, "tps": np.exp(log_tps(variant, workload, clients, repetition))}
-        for repetition in range(1, study["repetitions"] + 1)
+        for repetition in range(1, study.repetitions + 1)
         for workload, clients in cells
-        for variant in study["variants"]
+        for variant in study.variants
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
     return frame.assign(**{name: frame["tps"] for name in metrics.METRICS if name != "tps"})
 
 
 def matrix_table(study, runs):
-    terms = comparison.Terms(study["reference"], tuple(metrics.METRICS))
+    terms = comparison.Terms(study.reference, tuple(metrics.METRICS))
     arms = comparison.compare(runs, terms).arms
     return effects.matrix_table(study, arms, dict.fromkeys(metrics.METRICS, 1.0), terms)
 
@@ -80,7 +83,7 @@ def test_effects_are_those_of_least_squares_with_interactions():
     made, draw = study(), noise(2, 0.3)
     runs = runs_of(made, draw)
     ours = runs[runs["variant"] != AA]
-    levels = [[made["matrix"]["arms"][variant][name] for name in FACTORS] for variant in ours["variant"]]
+    levels = [[made.matrix.arms[variant][name] for name in FACTORS] for variant in ours["variant"]]
     # One column an effect: products of indicators, each less its share of the levels, which is what a mean takes off.
     columns, names = [np.ones(len(ours))], []
     for size in (1, 2, 3):
@@ -94,11 +97,11 @@ def test_effects_are_those_of_least_squares_with_interactions():
                 names.append(picks)
     # The reference is the mean of its two runs of a block.
     twice = (
-        runs[runs["variant"].isin([made["reference"], AA])]
+        runs[runs["variant"].isin([made.reference, AA])]
         .groupby("repetition")["tps"]
         .agg(lambda tps: np.log(tps).mean())
     )
-    logs = np.where(ours["variant"] == made["reference"], ours["repetition"].map(twice), np.log(ours["tps"]))
+    logs = np.where(ours["variant"] == made.reference, ours["repetition"].map(twice), np.log(ours["tps"]))
     solved = np.linalg.lstsq(np.column_stack(columns), logs, rcond=None)[0][1:]
     found = overall(made, runs)
     assert len(found) == len(names) == 11
@@ -112,7 +115,7 @@ def test_base_of_every_factor_is_the_references_level():
 
 
 def test_cells_follow_the_mean_over_them():
-    made = study({"dw": FACTORS["dw"]}) | {"workloads": {"write": {}, "read": {}}}
+    made = replace(study({"dw": FACTORS["dw"]}), workloads=dict.fromkeys(("write", "read"), ResolvedWorkload()))
     cells = (("read", 1), ("write", 1), ("write", 8))
     gain = {("dw_off", "write"): np.log(2)}
     found = matrix_table(made, runs_of(made, lambda variant, workload, *_: gain.get((variant, workload), 0.0), cells))
@@ -173,7 +176,11 @@ def test_page_and_summary_show_the_matrix_and_the_small_scale(tmp_path):
     def edit(record):
         if "order" not in record:
             return record
-        return {**record, "matrix": study(factors)["matrix"], "scaled": [["datasets.sbtest.rows", 10**7, 100]]}
+        return {
+            **record,
+            "matrix": json_record.dump(study(factors).matrix),
+            "scaled": [["datasets.sbtest.rows", 10**7, 100]],
+        }
 
     plan = synthetic.Plan(variants=gains, workloads=("oltp", "simple_select"))
     tree, page, summary = rendered(plan, tmp_path, edit=edit)
@@ -187,10 +194,10 @@ def test_page_and_summary_show_the_matrix_and_the_small_scale(tmp_path):
 
 
 def test_study_without_a_matrix_has_an_empty_table_and_section():
-    found = matrix_table({"reference": "ahi_on.dw_on.none"}, runs_of(study(), noise()))
+    found = matrix_table(ResolvedStudy(reference="ahi_on.dw_on.none"), runs_of(study(), noise()))
     assert list(found) == tables.EFFECTS.names
     assert not len(found)
-    without = {"reference": "a"}
-    assert list(report_effects.matrix_sentences(ResolvedStudy.of(without), found)) == []
-    assert list(report_effects.matrix_cells(ResolvedStudy.of(without), found)) == []
-    assert report_effects.matrix_section(ResolvedStudy.of(without), found, ()) is None
+    without = ResolvedStudy(reference="a")
+    assert list(report_effects.matrix_sentences(without, found)) == []
+    assert list(report_effects.matrix_cells(without, found)) == []
+    assert report_effects.matrix_section(without, found, ()) is None
