@@ -29,7 +29,7 @@ from tests.endtoend import installed
 family, means, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 lifetime.heed_signals()
 if means == side_by_side.Signals.NAME:
-    held.freezer_of = lambda pid: None
+    side_by_side.freezer_of = lambda pid: None
 install = workplace.installed(installed.identity(family, folder))
 with installed.initialised_as(families.of(family), install, installed.SMALL[family], folder) as ready:
     with running(ready.family, ready.install, ready.data, ready.options, ready.folder / "server.log") as server:
