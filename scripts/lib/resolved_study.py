@@ -234,8 +234,8 @@ class ResolvedStudy(Part):
     measure_s: int | None = None
     placement: str | dict[str, str] | None = None
     rest_s: int | None = None
-    restart: str | None = None
-    stop: str | None = None
+    restart: str = "each block"
+    stop: str = "fast"
     series: bool = False
     matters: float = MATTERS
     expect: dict[str, dict[str, str]] = field(default_factory=dict)
