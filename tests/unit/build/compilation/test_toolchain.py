@@ -1,5 +1,7 @@
 """Finding compilers and asking what they can do."""
 
+from pathlib import Path
+
 import pytest
 
 from scripts.build.compilation import toolchain
@@ -42,7 +44,7 @@ def test_folder_of_a_toolset_comes_first_under_the_plain_name(tmp_path):
 
 
 def test_toolset_is_where_red_hat_puts_it(tmp_path):
-    folder = "/opt/rh/gcc-toolset-12/root/usr/bin"
+    folder = Path("/opt/rh/gcc-toolset-12", "root", "usr", "bin")
     commands = dict.fromkeys(GCC, "no-such-command")
     with pytest.raises(ValueError, match=f"no-such-command.*{folder}"):
         toolchain.find("gcc-12", {**commands, "toolset": "gcc-toolset-12"})
